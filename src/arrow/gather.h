@@ -1,0 +1,90 @@
+/*
+ * Copying selected rows of one array (a source) into dense output: the kernels under every block
+ * that is written.
+ *
+ * The caller plans a block in two passes. First the sizes: gather_validity, gather_offsets,
+ * gather_lists give null counts, rebased offsets and child selections into scratch. Then the
+ * values, piece by piece, straight to where they are wanted: gather_fixed, gather_bits,
+ * gather_bytes take a cursor and move it.
+ *
+ * Canonical output: bits past the end are 0, a null has a zero value, an empty string or an
+ * empty list, whatever lies under it in the input.
+ *
+ * No kernel reads outside the buffers that offsets of valid, selected rows name; a decreasing
+ * offset, an offset or index out of range among selected rows is BAD_ARRAY.
+ */
+#ifndef ASHUF_ARROW_GATHER_H
+#define ASHUF_ARROW_GATHER_H
+
+#include "arrow/selection.h"
+
+/*
+ * The validity bits of the selected rows into out (bits_size(n_rows) bytes). Returns the number
+ * of nulls. out is written even where there is no null.
+ */
+int64_t gather_validity(const struct source *source, const struct selection *selection,
+                        uint8_t *out);
+
+/* Whether no batch the selection touches has a validity bitmap: a cheap way to know of no nulls. */
+bool gather_has_no_nulls(const struct source *source, const struct selection *selection);
+
+/*
+ * LAYOUT_BYTES: n_rows + 1 offsets from 0 of the selected values into out (int32_t or int64_t,
+ * as wide as the field's); validity: the gathered bits, or NULL where no selected row is null.
+ * *total receives the bytes, also where a 32-bit sum overflows (out is garbage then).
+ */
+ashuf_status gather_offsets(const struct source *source, const struct selection *selection,
+                            const uint8_t *validity, void *out, uint64_t *total,
+                            struct ashuf_error *error);
+
+/*
+ * LAYOUT_LIST and Map: the same offsets, and the child rows as ranges (at most
+ * n_rows or n_ranges of them; ranges must have room for that many; neighbours are merged).
+ */
+ashuf_status gather_lists(const struct source *source, const struct selection *selection,
+                          const uint8_t *validity, void *out, uint64_t *total,
+                          struct row_range *ranges, struct selection *child,
+                          struct ashuf_error *error);
+
+/* LAYOUT_FIXED_LIST: the child rows; null slots are included (their children are written). */
+void gather_fixed_list(const struct source *source, const struct selection *selection,
+                       struct row_range *ranges, struct selection *child);
+
+/*
+ * LAYOUT_FIXED of any width, dictionary indices included: the next n rows at the cursor into out
+ * (n * byte_width bytes). validity: the gathered bits of the whole selection or NULL; first: the
+ * position of the next row in it.
+ */
+void gather_fixed(const struct source *source, const struct selection *selection,
+                  struct selection_cursor *cursor, int64_t n, const uint8_t *validity,
+                  int64_t first, uint8_t *out);
+
+/* LAYOUT_BITS values: all rows, into bits_size(n_rows) bytes. validity as above. */
+void gather_bits(const struct source *source, const struct selection *selection,
+                 const uint8_t *validity, uint8_t *out);
+
+/*
+ * LAYOUT_BYTES: the bytes of as many of the next rows as fit into out[0, capacity), moving the
+ * cursor. Returns the bytes written and in *rows the rows taken; 0 rows where the next value is
+ * larger than capacity (then gather_value gives it). offsets and validity as gathered. out may be
+ * overwritten up to 16 bytes past what is returned, never past out + capacity.
+ */
+size_t gather_bytes(const struct source *source, const struct selection *selection,
+                    struct selection_cursor *cursor, const void *offsets, int64_t first,
+                    size_t capacity, uint8_t *out, int64_t *rows);
+
+/* The value at the cursor (LAYOUT_BYTES), moving past it. */
+const uint8_t *gather_value(const struct source *source, const struct selection *selection,
+                            struct selection_cursor *cursor, size_t *size);
+
+/*
+ * A dictionary-encoded source: the rows of its values, one id a selected row, into ids (room for
+ * n_rows), as a selection of source->dictionary; nulls of the indices and of the values are
+ * merged into validity (bits_size(n_rows) bytes, written), *nulls counts them. A null row's id
+ * is any valid one, or 0. BAD_ARRAY for an index outside the dictionary.
+ */
+ashuf_status gather_decode(const struct source *source, const struct selection *selection,
+                           uint8_t *validity, int64_t *nulls, row_id *ids,
+                           struct selection *values, struct ashuf_error *error);
+
+#endif /* ASHUF_ARROW_GATHER_H */

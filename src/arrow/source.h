@@ -1,0 +1,69 @@
+/*
+ * Arrays of many batches as the columns they form: where rows are gathered, hashed and compared
+ * from.
+ *
+ *   source (a column)          views[0]  views[1] ...  one view a batch
+ *     children[k]              views[0]  views[1] ...
+ *     dictionary               views[0]  views[1] ...
+ *
+ * A view is one ArrowArray, checked against its field and boiled down to pointers; the arrays
+ * stay the caller's and must outlive the source's use of them. Row numbers of a view count from
+ * 0 at the array's own offset: the offset is added by the accessors here.
+ *
+ * Legal order: source_set_new -> source_set_push per batch -> any number of readers ->
+ * source_set_clear (keeps capacity) -> push again ...
+ */
+#ifndef ASHUF_ARROW_SOURCE_H
+#define ASHUF_ARROW_SOURCE_H
+
+#include "arrow/schema.h"
+
+/* One array of one batch. */
+struct array_view {
+  const uint8_t *validity; /* NULL: no nulls */
+  const uint8_t *data[2];  /* buffers after the validity: values; offsets, bytes; type ids, offsets */
+  int64_t offset;          /* slots before the first row, in every buffer of this array */
+  int64_t length;
+  const struct ArrowArray *array;
+};
+
+struct source {
+  const struct field *field;
+  struct array_view *views;
+  struct source *children;   /* field->n_children; for a dictionary the values' are below it */
+  struct source *dictionary; /* NULL where not dictionary-encoded */
+};
+
+struct source_set {
+  ashuf_memory *memory;
+  ashuf_schema *schema; /* a reference */
+  struct arena arena;   /* the tree of sources */
+  struct source *columns;
+  int64_t *lengths; /* rows of each batch */
+  size_t n_batches;
+  size_t capacity; /* batches the views have room for */
+};
+
+/* Batches a set can hold, rows a batch (or a child of one) can hold. */
+#define MAX_BATCHES ((size_t)1 << 24)
+#define MAX_ROWS_BITS 40
+
+ashuf_status source_set_init(struct source_set *set, const ashuf_schema *schema,
+                             ashuf_memory *memory, struct ashuf_error *error);
+/*
+ * Adds a batch: a struct array of the schema's columns. Checks buffer and child counts, lengths,
+ * missing buffers, negative sizes, a null in a non-null column, a struct array with nulls of its
+ * own; on failure (BAD_ARRAY or SCHEMA_MISMATCH, naming the column) the set is as before.
+ * Values are not scanned here: gather checks the offsets and indices of the rows it takes.
+ */
+ashuf_status source_set_push(struct source_set *set, const struct ArrowArray *batch,
+                             struct ashuf_error *error);
+void source_set_clear(struct source_set *set);
+void source_set_free(struct source_set *set);
+
+static inline bool view_is_valid(const struct array_view *view, int64_t row) {
+  int64_t slot = view->offset + row;
+  return view->validity == NULL || ((view->validity[slot >> 3] >> (slot & 7)) & 1) != 0;
+}
+
+#endif /* ASHUF_ARROW_SOURCE_H */

@@ -1,0 +1,160 @@
+#include "base/memory.h"
+
+#include "base/error.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SITE_MEMORY_OPTIONS = 1, SITE_MEMORY_NEW = 2 };
+
+struct ashuf_memory {
+  struct ashuf_memory_options options;
+  atomic_uint references;
+  _Atomic uint64_t now;
+  _Atomic uint64_t peak;
+  _Atomic uint64_t allocations;
+  _Atomic uint64_t total;
+};
+
+static void *system_allocate(size_t size, size_t alignment) {
+  if (alignment <= MEMORY_ALIGNMENT) return malloc(size);
+  if (size > SIZE_MAX - alignment) return NULL;
+  return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void raise_peak(ashuf_memory *memory, uint64_t now) {
+  uint64_t peak = atomic_load_explicit(&memory->peak, memory_order_relaxed);
+  while (now > peak && !atomic_compare_exchange_weak_explicit(
+                           &memory->peak, &peak, now, memory_order_relaxed, memory_order_relaxed)) {
+  }
+}
+
+bool memory_charge(ashuf_memory *memory, size_t bytes) {
+  if (memory == NULL || bytes == 0) return true;
+  uint64_t before = atomic_fetch_add_explicit(&memory->now, bytes, memory_order_relaxed);
+  uint64_t limit = memory->options.limit;
+  bool over = limit != 0 && (bytes > limit || before > limit - bytes);
+  if (over || (memory->options.grow != NULL &&
+               memory->options.grow(memory->options.user_data, bytes) != 0)) {
+    atomic_fetch_sub_explicit(&memory->now, bytes, memory_order_relaxed);
+    return false;
+  }
+  raise_peak(memory, before + bytes);
+  return true;
+}
+
+void memory_discharge(ashuf_memory *memory, size_t bytes) {
+  if (memory == NULL || bytes == 0) return;
+  atomic_fetch_sub_explicit(&memory->now, bytes, memory_order_relaxed);
+  if (memory->options.shrink != NULL) memory->options.shrink(memory->options.user_data, bytes);
+}
+
+bool memory_would_exceed(const ashuf_memory *memory, size_t size) {
+  if (memory == NULL || memory->options.limit == 0) return false;
+  uint64_t now = atomic_load_explicit(&memory->now, memory_order_relaxed);
+  return size > memory->options.limit || now > memory->options.limit - size;
+}
+
+static void *allocate(ashuf_memory *memory, size_t size, size_t alignment) {
+  if (size == 0) return NULL;
+  if (memory == NULL) return system_allocate(size, alignment);
+  if (!memory_charge(memory, size)) return NULL;
+  void *pointer = memory->options.allocate != NULL
+                      ? memory->options.allocate(memory->options.user_data, size, alignment)
+                      : system_allocate(size, alignment);
+  if (pointer == NULL) {
+    memory_discharge(memory, size);
+    return NULL;
+  }
+  atomic_fetch_add_explicit(&memory->allocations, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&memory->total, size, memory_order_relaxed);
+  return pointer;
+}
+
+static void release(ashuf_memory *memory, void *pointer, size_t size, size_t alignment) {
+  if (pointer == NULL) return;
+  if (memory == NULL) {
+    free(pointer);
+    return;
+  }
+  if (memory->options.release != NULL)
+    memory->options.release(memory->options.user_data, pointer, size, alignment);
+  else
+    free(pointer);
+  memory_discharge(memory, size);
+}
+
+void *memory_alloc(ashuf_memory *memory, size_t size) {
+  return allocate(memory, size, MEMORY_ALIGNMENT);
+}
+
+void *memory_zeroed(ashuf_memory *memory, size_t size) {
+  void *pointer = allocate(memory, size, MEMORY_ALIGNMENT);
+  if (pointer != NULL) memset(pointer, 0, size);
+  return pointer;
+}
+
+void *memory_aligned(ashuf_memory *memory, size_t size) {
+  return allocate(memory, size, BODY_ALIGNMENT);
+}
+
+void memory_free(ashuf_memory *memory, void *pointer, size_t size) {
+  release(memory, pointer, size, MEMORY_ALIGNMENT);
+}
+
+void memory_free_aligned(ashuf_memory *memory, void *pointer, size_t size) {
+  release(memory, pointer, size, BODY_ALIGNMENT);
+}
+
+void *memory_grow(ashuf_memory *memory, void *pointer, size_t old_size, size_t new_size) {
+  void *larger = memory_alloc(memory, new_size);
+  if (larger == NULL) return NULL;
+  if (old_size != 0) memcpy(larger, pointer, old_size < new_size ? old_size : new_size);
+  memory_free(memory, pointer, old_size);
+  return larger;
+}
+
+ashuf_status ashuf_memory_new(const struct ashuf_memory_options *options, ashuf_memory **out,
+                              struct ashuf_error *error) {
+  struct ashuf_memory_options own = ASHUF_MEMORY_OPTIONS_INIT;
+  if (out == NULL)
+    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_MEMORY_OPTIONS, "out is NULL");
+  if (options != NULL)
+    memcpy(&own, options,
+           options->struct_size < sizeof own ? options->struct_size : sizeof own);
+  if ((own.allocate == NULL) != (own.release == NULL) || (own.grow == NULL) != (own.shrink == NULL))
+    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_MEMORY_OPTIONS,
+                     "memory hooks come in pairs: allocate and release, grow and shrink");
+  ashuf_memory *memory = calloc(1, sizeof *memory);
+  if (memory == NULL)
+    return error_set(error, ASHUF_OUT_OF_MEMORY, SITE_MEMORY_NEW, "out of memory");
+  memory->options = own;
+  atomic_init(&memory->references, 1);
+  *out = memory;
+  return ASHUF_OK;
+}
+
+ashuf_memory *ashuf_memory_ref(ashuf_memory *memory) {
+  if (memory != NULL) atomic_fetch_add_explicit(&memory->references, 1, memory_order_relaxed);
+  return memory;
+}
+
+void ashuf_memory_free(ashuf_memory *memory) {
+  if (memory == NULL) return;
+  if (atomic_fetch_sub_explicit(&memory->references, 1, memory_order_acq_rel) == 1) free(memory);
+}
+
+void ashuf_memory_get_stats(const ashuf_memory *memory, struct ashuf_memory_stats *out) {
+  struct ashuf_memory_stats own = ASHUF_MEMORY_STATS_INIT;
+  if (out == NULL) return;
+  size_t size = out->struct_size < sizeof own ? out->struct_size : sizeof own;
+  own.struct_size = out->struct_size;
+  if (memory != NULL) {
+    own.now = atomic_load(&memory->now);
+    own.peak = atomic_load(&memory->peak);
+    own.allocations = atomic_load(&memory->allocations);
+    own.total = atomic_load(&memory->total);
+  }
+  memcpy(out, &own, size);
+}
