@@ -2,9 +2,11 @@
  * A schema as a tree of fields in one arena. Built by the importer of the C Data Interface
  * (schema_import.c) or by the reader of schema messages (ipc/schema_read.c), in this order:
  *
- *   schema_new -> schema_add_columns, filling each field, children from schema->arena
+ *   schema_new -> schema->columns and n_columns from schema_fields, filling each field; children,
+ *                 dictionaries, texts and metadata from schema->arena
  *              -> schema_seal (checks every parameter, counts, numbers dictionaries)
  *              -> immutable, shared, counted
+ *   ashuf_schema_free at any point
  *
  * A dictionary-encoded column is a field of its index type whose dictionary points to the field
  * of the values, as in the C Data Interface.
@@ -21,6 +23,33 @@
 
 /* Levels of nested fields a schema may have; columns are level 1. */
 #define MAX_FIELD_DEPTH 60
+/* Fields a schema may have, nested ones and dictionary values included: no counter overflows. */
+#define MAX_FIELDS (1 << 24)
+
+enum schema_site {
+  SITE_SCHEMA_ARGUMENT = 400,
+  SITE_SCHEMA_MEMORY = 401,
+  SITE_SCHEMA_DEPTH = 402,
+  SITE_SCHEMA_FIELDS = 403,
+  SITE_SCHEMA_CHILDREN = 404,
+  SITE_SCHEMA_PARAMETER = 405,
+  SITE_SCHEMA_UNION_IDS = 406,
+  SITE_SCHEMA_MAP = 407,
+  SITE_SCHEMA_RUN_ENDS = 408,
+  SITE_SCHEMA_INDEX_TYPE = 409,
+  SITE_SCHEMA_NESTED_DICTIONARY = 410,
+  SITE_SCHEMA_NOT_SUPPORTED = 411,
+  SITE_IMPORT_RELEASED = 420,
+  SITE_IMPORT_ROOT = 421,
+  SITE_IMPORT_FORMAT = 422,
+  SITE_IMPORT_UNKNOWN_FORMAT = 423,
+  SITE_IMPORT_CHILDREN = 424,
+  SITE_IMPORT_METADATA = 425,
+  SITE_IMPORT_UTF8 = 426,
+  SITE_EQUAL_COLUMNS = 430,
+  SITE_EQUAL_NAME = 431,
+  SITE_EQUAL_TYPE = 432
+};
 
 struct key_value {
   const char *key; /* NUL-terminated, may hold NULs inside */
@@ -51,7 +80,13 @@ struct field {
   bool keys_sorted; /* Map */
 };
 
-struct schema_message; /* ipc/schema_write.h: the encoded message */
+/* An encoded schema message: the flatbuffer alone, without prefix and padding. Made by
+ * ipc/metadata.h, published in the schema, freed with it as sizeof(struct schema_message) + size
+ * bytes of the schema's memory. */
+struct schema_message {
+  size_t size;
+  uint8_t bytes[];
+};
 
 struct ashuf_schema {
   atomic_uint references;
@@ -68,7 +103,8 @@ struct ashuf_schema {
   int32_t n_variadic; /* view fields */
   /* The same, dictionary values included: */
   int32_t n_arrays;      /* ArrowArray structs of a batch, the root left out */
-  int32_t n_pointers;    /* buffer pointers of those, without variadic data buffers */
+  int32_t n_pointers;    /* buffer pointers of those, without variadic data buffers (views: 3,
+                          * with the buffer of sizes) */
   int32_t n_dictionaries;
   int32_t depth;
 
@@ -83,7 +119,8 @@ ashuf_schema *schema_new(ashuf_memory *memory);
 struct field *schema_fields(ashuf_schema *schema, int32_t n);
 
 /*
- * Checks every field (parameters, child counts, depth, index types) and fills the counters.
+ * Checks every field (parameters, child counts, depth, index types), sets byte_width where the
+ * type says it, sorts metadata by key (of equal keys the last stays) and fills the counters.
  * number_dictionaries gives ids as arrow-rs does: from 0, in the order of FORMAT.md 6.3 (nested
  * ones before the enclosing one). Errors: BAD_SCHEMA, UNSUPPORTED_TYPE, naming the column.
  */
@@ -92,16 +129,28 @@ ashuf_status schema_seal(ashuf_schema *schema, bool number_dictionaries,
 
 /*
  * The first column type this version cannot read or write yet is UNSUPPORTED_TYPE, by name.
- * schema_seal calls it; one table in schema.c says what is supported.
+ * schema_seal calls it; one table in schema_seal.c says what is supported.
  */
 ashuf_status schema_check_supported(const ashuf_schema *schema, struct ashuf_error *error);
 
-/* Same type, parameters, children, nullability, names; metadata, dictionary ids left out. */
+/* Same type, parameters, children, nullability, names; metadata, dictionary ids, and the name and
+ * nullability of dictionary values (a message does not carry those) left out. */
 bool field_equal(const struct field *a, const struct field *b);
 
-/* "decimal128(12, 2)", "timestamp(us, UTC)", "dictionary<int32, utf8>", "list<item: int32>" … */
+/*
+ * Appends a type as text. Names of types are those of type_info; names of fields are escaped and
+ * cut at 100 characters. "not null" stands behind a nested field that is not nullable.
+ *   decimal128(12, 2)   timestamp(us)   timestamp(us, UTC)   time32(ms)   duration(ns)
+ *   fixed_size_binary(16)   list<item: int32 not null>   fixed_size_list<item: float32>[3]
+ *   struct<a: int32, b: utf8>   map<utf8, int64>   map<utf8, int64, keys sorted>
+ *   dictionary<int32, utf8>   dictionary<int32, utf8, ordered>
+ *   sparse_union<a: int32=0, b: utf8=1>   run_end_encoded<run_ends: int32 not null, values: utf8>
+ */
 ashuf_status field_format_type(const struct field *field, struct ashuf_buffer *out,
                                ashuf_memory *memory, struct ashuf_error *error);
+
+/* The same into out, cut where it does not fit (capacity >= 1), for messages. Returns out. */
+const char *field_type_text(const struct field *field, char *out, size_t capacity);
 
 /* SCHEMA_MISMATCH naming the first column that differs, and how. */
 ashuf_status schema_require_equal(const ashuf_schema *expected, const ashuf_schema *found,
@@ -111,7 +160,11 @@ ashuf_status schema_require_equal(const ashuf_schema *expected, const ashuf_sche
  * there is none. NULL: out of memory. */
 ashuf_schema *schema_plain(const ashuf_schema *schema);
 
-/* A column's name, escaped for a message. */
+/* One field as an ArrowSchema that owns everything it points to and keeps memory referenced. */
+ashuf_status field_export(const struct field *field, ashuf_memory *memory, struct ArrowSchema *out,
+                          struct ashuf_error *error);
+
+/* A column's name, escaped for a message; capacity >= 8. */
 const char *field_label(const struct field *field, char *out, size_t capacity);
 
 #endif /* ASHUF_ARROW_SCHEMA_H */

@@ -76,10 +76,11 @@ enum time_unit { UNIT_SECOND, UNIT_MILLI, UNIT_MICRO, UNIT_NANO };
 struct type_info {
   const char *name;
   uint8_t layout;   /* enum arrow_layout */
-  uint8_t width;    /* bytes of a value or an offset; 0 where a parameter says (FixedSizeBinary) */
+  uint8_t width;    /* bytes of a value, an offset or a type id; 0: none, or a parameter says */
   uint8_t ipc_type; /* tag of the Type union in Schema.fbs */
   uint8_t buffers;  /* buffers in IPC, the validity bitmap included; views: without data buffers */
   bool validity;    /* whether there is a validity bitmap */
+  int8_t children;  /* how many a field of the type has; -1: any number */
 };
 
 /* type < TYPE_COUNT. */

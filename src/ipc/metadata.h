@@ -73,12 +73,6 @@ ashuf_status schema_read(const struct message *message, ashuf_memory *memory, as
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 
-/* An encoded schema message: the flatbuffer alone, without prefix and padding. */
-struct schema_message {
-  size_t size;
-  uint8_t bytes[];
-};
-
 /* The schema's message, encoded on the first call by any thread and kept by the schema. */
 ashuf_status schema_message_get(const ashuf_schema *schema, const struct schema_message **out,
                                 struct ashuf_error *error);
