@@ -18,6 +18,8 @@
 
 #include "arrow/selection.h"
 
+enum gather_site { SITE_GATHER_OFFSETS = 440, SITE_GATHER_LISTS = 441, SITE_GATHER_INDEX = 442 };
+
 /*
  * The validity bits of the selected rows into out (bits_size(n_rows) bytes). Returns the number
  * of nulls. out is written even where there is no null.
@@ -38,15 +40,19 @@ ashuf_status gather_offsets(const struct source *source, const struct selection 
                             struct ashuf_error *error);
 
 /*
- * LAYOUT_LIST and Map: the same offsets, and the child rows as ranges (at most
- * n_rows or n_ranges of them; ranges must have room for that many; neighbours are merged).
+ * LAYOUT_LIST and Map: the same offsets, and the child rows as ranges, neighbours
+ * merged: at most n_ranges of them for a selection of ranges without nulls (validity NULL), else
+ * at most n_rows. ranges must have room for that many.
  */
 ashuf_status gather_lists(const struct source *source, const struct selection *selection,
                           const uint8_t *validity, void *out, uint64_t *total,
                           struct row_range *ranges, struct selection *child,
                           struct ashuf_error *error);
 
-/* LAYOUT_FIXED_LIST: the child rows; null slots are included (their children are written). */
+/*
+ * LAYOUT_FIXED_LIST: the child rows; null slots are included (their children are written). At
+ * most n_rows or n_ranges ranges.
+ */
 void gather_fixed_list(const struct source *source, const struct selection *selection,
                        struct row_range *ranges, struct selection *child);
 

@@ -9,6 +9,8 @@
 
 #define ROW_HASH_SEED 42u
 
+enum row_hash_site { SITE_HASH_TYPE = 460, SITE_HASH_VALUES = 461 };
+
 /* UNSUPPORTED_TYPE where Spark has no hash for the field's type, naming the column. */
 ashuf_status row_hash_check(const struct field *field, struct ashuf_error *error);
 

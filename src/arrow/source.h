@@ -8,7 +8,13 @@
  *
  * A view is one ArrowArray, checked against its field and boiled down to pointers; the arrays
  * stay the caller's and must outlive the source's use of them. Row numbers of a view count from
- * 0 at the array's own offset: the offset is added by the accessors here.
+ * 0 at the array's own offset: the offset is added by the accessors here. The offset of a struct
+ * or fixed-size list applies to its children; their views have it added, so that row r of a struct
+ * is row r of each child's view, and row r of a list of n starts at row r * n of the child's view.
+ *
+ *   one allocation:  lengths[capacity] | views of source 0 [capacity] | views of source 1 ...
+ *
+ * A view without rows has zeros to read where its first row would be.
  *
  * Legal order: source_set_new -> source_set_push per batch -> any number of readers ->
  * source_set_clear (keeps capacity) -> push again ...
@@ -18,18 +24,20 @@
 
 #include "arrow/schema.h"
 
-/* One array of one batch. */
+/* One array of one batch: a cache line. */
 struct array_view {
-  const uint8_t *validity; /* NULL: no nulls */
+  const uint8_t *validity; /* NULL: no nulls among the rows, whatever bitmap the array has */
   const uint8_t *data[2];  /* buffers after the validity: values; offsets, bytes; type ids, offsets */
   int64_t offset;          /* slots before the first row, in every buffer of this array */
   int64_t length;
+  int64_t limit; /* bytes: where the last one ends; lists: rows of the child; dictionary: values */
   const struct ArrowArray *array;
 };
 
 struct source {
   const struct field *field;
   struct array_view *views;
+  size_t n_with_nulls; /* views with a validity bitmap */
   struct source *children;   /* field->n_children; for a dictionary the values' are below it */
   struct source *dictionary; /* NULL where not dictionary-encoded */
 };
@@ -39,9 +47,28 @@ struct source_set {
   ashuf_schema *schema; /* a reference */
   struct arena arena;   /* the tree of sources */
   struct source *columns;
-  int64_t *lengths; /* rows of each batch */
+  int64_t *lengths; /* rows of each batch; the start of the one allocation */
+  size_t n_sources;
   size_t n_batches;
   size_t capacity; /* batches the views have room for */
+};
+
+enum source_site {
+  SITE_SOURCE_MEMORY = 400,
+  SITE_SOURCE_BATCHES = 401,
+  SITE_SOURCE_ROOT_NULLS = 402,
+  SITE_SOURCE_LENGTH = 403,
+  SITE_SOURCE_BUFFERS = 404,
+  SITE_SOURCE_CHILDREN = 405,
+  SITE_SOURCE_DICTIONARY = 406,
+  SITE_SOURCE_NULL_COUNT = 407,
+  SITE_SOURCE_NO_VALIDITY = 408,
+  SITE_SOURCE_NULL = 409,
+  SITE_SOURCE_NO_VALUES = 410,
+  SITE_SOURCE_NO_BYTES = 411,
+  SITE_SOURCE_LAST_OFFSET = 412,
+  SITE_SOURCE_SHORT = 413,
+  SITE_SOURCE_LAYOUT = 414
 };
 
 /* Batches a set can hold, rows a batch (or a child of one) can hold. */
