@@ -102,9 +102,9 @@ struct ashuf_schema {
   int32_t n_buffers;  /* buffers of a record batch, without variadic data buffers */
   int32_t n_variadic; /* view fields */
   /* The same, dictionary values included: */
-  int32_t n_arrays;      /* ArrowArray structs of a batch, the root left out */
-  int32_t n_pointers;    /* buffer pointers of those, without variadic data buffers (views: 3,
-                          * with the buffer of sizes) */
+  int32_t n_arrays;   /* ArrowArray structs of a batch, the root left out */
+  int32_t n_pointers; /* buffer pointers of those, without variadic data buffers (views: 3,
+                       * with the buffer of sizes) */
   int32_t n_dictionaries;
   int32_t depth;
 
@@ -124,8 +124,7 @@ struct field *schema_fields(ashuf_schema *schema, int32_t n);
  * number_dictionaries gives ids as arrow-rs does: from 0, in the order of FORMAT.md 6.3 (nested
  * ones before the enclosing one). Errors: BAD_SCHEMA, UNSUPPORTED_TYPE, naming the column.
  */
-ashuf_status schema_seal(ashuf_schema *schema, bool number_dictionaries,
-                         struct ashuf_error *error);
+ashuf_status schema_seal(ashuf_schema *schema, bool number_dictionaries, struct ashuf_error *error);
 
 /*
  * The first column type this version cannot read or write yet is UNSUPPORTED_TYPE, by name.
