@@ -1,5 +1,7 @@
 #include "arrow/schema.h"
 
+#include "arrow/schema_int.h"
+
 #include <string.h>
 
 ashuf_schema *schema_new(ashuf_memory *memory) {
@@ -59,4 +61,94 @@ int64_t ashuf_schema_find_column(const ashuf_schema *schema, const char *name) {
 
 const char *field_label(const struct field *field, char *out, size_t capacity) {
   return error_escape(out, capacity, field->name, field->name_size);
+}
+
+/* ---- Without dictionaries ---------------------------------------------------------------- */
+
+static bool copy_bytes(struct arena *arena, const char **text, size_t size) {
+  *text = arena_text(arena, *text, size);
+  return *text != NULL;
+}
+
+static bool copy_metadata(struct arena *arena, const struct key_value **metadata, int32_t n) {
+  if (n == 0) return true;
+  struct key_value *pairs = arena_array(arena, (size_t)n, sizeof *pairs);
+  if (pairs == NULL) return false;
+  memcpy(pairs, *metadata, (size_t)n * sizeof *pairs);
+  *metadata = pairs;
+  for (int32_t i = 0; i < n; i++)
+    if (!copy_bytes(arena, &pairs[i].key, (size_t)pairs[i].key_size) ||
+        !copy_bytes(arena, &pairs[i].value, (size_t)pairs[i].value_size))
+      return false;
+  return true;
+}
+
+/* Texts, ids and metadata of a field that was copied as a struct. */
+static bool copy_contents(struct arena *arena, struct field *field) {
+  if (!copy_bytes(arena, &field->name, field->name_size)) return false;
+  if (field->timezone != NULL && !copy_bytes(arena, &field->timezone, strlen(field->timezone)))
+    return false;
+  if (field->type_ids != NULL) {
+    const char *ids = (const char *)field->type_ids;
+    if (!copy_bytes(arena, &ids, (size_t)field->n_children)) return false;
+    field->type_ids = (const int8_t *)ids;
+  }
+  return copy_metadata(arena, &field->metadata, field->n_metadata);
+}
+
+/* A field as its values: what the column is called and says stays that of the outer field. */
+static struct field without_dictionary(const struct field *field) {
+  if (field->dictionary == NULL) return *field;
+  struct field values = *field->dictionary;
+  values.name = field->name;
+  values.name_size = field->name_size;
+  values.nullable = field->nullable;
+  values.metadata = field->metadata;
+  values.n_metadata = field->n_metadata;
+  return values;
+}
+
+static bool copy_plain(ashuf_schema *schema, const struct field *from, int32_t n,
+                       struct field **out) {
+  struct field *fields = schema_fields(schema, n);
+  if (fields == NULL) return false;
+  for (int32_t i = 0; i < n; i++) {
+    fields[i] = without_dictionary(&from[i]);
+    if (!copy_contents(&schema->arena, &fields[i])) return false;
+    if (fields[i].n_children == 0) continue;
+    if (!copy_plain(schema, fields[i].children, fields[i].n_children, &fields[i].children))
+      return false;
+  }
+  *out = fields;
+  return true;
+}
+
+static ashuf_schema *make_plain(const ashuf_schema *schema) {
+  ashuf_schema *plain = schema_new(schema->memory);
+  if (plain == NULL) return NULL;
+  plain->n_columns = schema->n_columns;
+  plain->metadata = schema->metadata;
+  plain->n_metadata = schema->n_metadata;
+  if (!copy_plain(plain, schema->columns, schema->n_columns, &plain->columns) ||
+      !copy_metadata(&plain->arena, &plain->metadata, plain->n_metadata) ||
+      schema_seal_any(plain, false, NULL) != ASHUF_OK) {
+    ashuf_schema_free(plain);
+    return NULL;
+  }
+  return plain;
+}
+
+ashuf_schema *schema_plain(const ashuf_schema *schema) {
+  if (schema->n_dictionaries == 0) return ashuf_schema_ref(schema);
+  ashuf_schema *shared = (ashuf_schema *)(uintptr_t)schema;
+  ashuf_schema *plain = atomic_load_explicit(&shared->plain, memory_order_acquire);
+  if (plain == NULL) {
+    ashuf_schema *made = make_plain(schema);
+    if (made == NULL) return NULL;
+    if (atomic_compare_exchange_strong(&shared->plain, &plain, made))
+      plain = made;
+    else
+      ashuf_schema_free(made);
+  }
+  return ashuf_schema_ref(plain);
 }
