@@ -83,13 +83,14 @@ fi
 
 echo "Installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
-install_missing() { apt-get install -y -qq --no-install-recommends "${missing[@]}" >/tmp/ashuf-deps.log 2>&1; }
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+install_missing() { apt-get install -y -qq --no-install-recommends "${missing[@]}" >"$log" 2>&1; }
 have_lists || update_lists
 # Old lists name files that the mirror no longer has: a second try with fresh ones.
 install_missing || { update_lists && install_missing; } || {
-  cat /tmp/ashuf-deps.log >&2
+  cat "$log" >&2
   exit 1
 }
-rm -f /tmp/ashuf-deps.log
 find_missing
 [ "${#missing[@]}" -eq 0 ] || { echo "Still missing: ${missing[*]}" >&2 && exit 1; }
