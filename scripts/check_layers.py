@@ -94,8 +94,6 @@ class Checker:
         first = found[0] if found else (1, False, "nothing")
         if own and first[2] != own[0]:
             self.complain(path, first[0], f'includes {first[2]} before its own header "{own[0]}"')
-        elif not own and not first[2].startswith((folder + "/", "ashuf/")):
-            self.complain(path, first[0], f"includes {first[2]} before a header of {folder} or ashuf")
 
     def check_public(self, path):
         for line, system, name in includes(path):
