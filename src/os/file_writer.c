@@ -124,7 +124,7 @@ void file_writer_discard(struct file_writer *writer) {
   if (writer->fd >= 0) (void)os_close(writer->fd);
   if (writer->standing) (void)os_unlink(writer->temporary);
   memory_free(writer->memory, writer->buffer, FILE_BUFFER);
-  if (writer->path != NULL) memory_free(writer->memory, writer->path, strlen(writer->path) + 1);
+  memory_free(writer->memory, writer->path, writer->name_size - SUFFIX_SIZE);
   memory_free(writer->memory, writer->temporary, writer->name_size);
   memory_free(writer->memory, writer->aside, writer->name_size);
   *writer = (struct file_writer)FILE_WRITER_INIT;
