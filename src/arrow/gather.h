@@ -18,7 +18,7 @@
 
 #include "arrow/selection.h"
 
-enum gather_site { SITE_GATHER_OFFSETS = 440, SITE_GATHER_LISTS = 441, SITE_GATHER_INDEX = 442 };
+enum gather_site { SITE_GATHER_OFFSETS = 540, SITE_GATHER_LISTS = 541, SITE_GATHER_INDEX = 542 };
 
 /*
  * The validity bits of the selected rows into out (bits_size(n_rows) bytes). Returns the number
@@ -79,7 +79,7 @@ size_t gather_bytes(const struct source *source, const struct selection *selecti
                     struct selection_cursor *cursor, const void *offsets, int64_t first,
                     size_t capacity, uint8_t *out, int64_t *rows);
 
-/* The value at the cursor (LAYOUT_BYTES), moving past it. */
+/* The value at the cursor (LAYOUT_BYTES), one that is not null, moving past it. */
 const uint8_t *gather_value(const struct source *source, const struct selection *selection,
                             struct selection_cursor *cursor, size_t *size);
 

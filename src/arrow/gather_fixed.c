@@ -1,0 +1,149 @@
+/* Values of fixed width, and the child rows of fixed-size lists. */
+#include "arrow/gather.h"
+
+#include "arrow/gather_int.h"
+
+#include <string.h>
+
+/* Values of rows by id. Called with a constant width, the copies become single moves. */
+static ALWAYS_INLINE void copy_ids(const struct source *source, const row_id *ids, int64_t n,
+                                   size_t width, uint8_t *out) {
+  for (int64_t i = 0; i < n;) {
+    size_t batch = row_batch(ids[i]);
+    const struct array_view *view = &source->views[batch];
+    const uint8_t *values = view->data[0] + (size_t)view->offset * width;
+    do {
+      memcpy(out, values + (size_t)row_number(ids[i]) * width, width);
+      out += width;
+      i++;
+    } while (i < n && row_batch(ids[i]) == batch);
+  }
+}
+
+static ALWAYS_INLINE void zero_nulls(uint64_t nulls, size_t width, uint8_t *out) {
+  for (; nulls != 0; nulls &= nulls - 1)
+    memset(out + (size_t)__builtin_ctzll(nulls) * width, 0, width);
+}
+
+/* Rows of a chunk without a valid one are not looked at: their ids may name nothing. */
+static ALWAYS_INLINE void copy_ids_masked(const struct source *source, const row_id *ids,
+                                          int64_t n, const uint8_t *validity, int64_t first,
+                                          size_t width, uint8_t *out) {
+  for (int64_t i = 0; i < n; i += CHUNK_ROWS) {
+    int64_t count = min_rows(CHUNK_ROWS, n - i);
+    uint64_t word = load_bits(validity, first + i, count);
+    uint8_t *to = out + (size_t)i * width;
+    if (word == 0) {
+      memset(to, 0, (size_t)count * width);
+      continue;
+    }
+    copy_ids(source, ids + i, count, width, to);
+    zero_nulls(~word & ones(count), width, to);
+  }
+}
+
+static ALWAYS_INLINE void gather_ids(const struct source *source, const row_id *ids, int64_t n,
+                                     const uint8_t *validity, int64_t first, size_t width,
+                                     uint8_t *out) {
+  if (validity == NULL)
+    copy_ids(source, ids, n, width, out);
+  else
+    copy_ids_masked(source, ids, n, validity, first, width, out);
+}
+
+/* Wide values of rows by id; a row that an empty view does not have is zeros. */
+static void gather_wide_ids(const struct source *source, const row_id *ids, int64_t n,
+                            const uint8_t *validity, int64_t first, size_t width, uint8_t *out) {
+  for (int64_t i = 0; i < n; i++, out += width) {
+    const struct array_view *view = &source->views[row_batch(ids[i])];
+    int64_t row = row_number(ids[i]);
+    bool valid = validity == NULL || load_bits(validity, first + i, 1) != 0;
+    if (valid && row < view->length)
+      memcpy(out, view->data[0] + (size_t)(view->offset + row) * width, width);
+    else
+      memset(out, 0, width);
+  }
+}
+
+static void zero_null_rows(const uint8_t *validity, int64_t first, int64_t n, size_t width,
+                           uint8_t *out) {
+  for (int64_t i = 0; i < n; i += CHUNK_ROWS) {
+    int64_t count = min_rows(CHUNK_ROWS, n - i);
+    zero_nulls(~load_bits(validity, first + i, count) & ones(count), width,
+               out + (size_t)i * width);
+  }
+}
+
+static void gather_ranges(const struct source *source, const struct selection *selection,
+                          struct selection_cursor *cursor, int64_t n, size_t width, uint8_t *out) {
+  while (n > 0) {
+    int64_t taken;
+    row_id id = cursor_take(selection, cursor, n, &taken);
+    const struct array_view *view = &source->views[row_batch(id)];
+    size_t size = (size_t)taken * width;
+    if (range_in_view(view, row_number(id), taken))
+      memcpy(out, view->data[0] + (size_t)(view->offset + row_number(id)) * width, size);
+    else
+      memset(out, 0, size);
+    out += size;
+    n -= taken;
+  }
+}
+
+static void zero_ranges(const uint8_t *validity, int64_t first, int64_t n, size_t width,
+                        uint8_t *out) {
+  switch (width) {
+    case 1: zero_null_rows(validity, first, n, 1, out); break;
+    case 2: zero_null_rows(validity, first, n, 2, out); break;
+    case 4: zero_null_rows(validity, first, n, 4, out); break;
+    case 8: zero_null_rows(validity, first, n, 8, out); break;
+    case 16: zero_null_rows(validity, first, n, 16, out); break;
+    default: zero_null_rows(validity, first, n, width, out);
+  }
+}
+
+void gather_fixed(const struct source *source, const struct selection *selection,
+                  struct selection_cursor *cursor, int64_t n, const uint8_t *validity,
+                  int64_t first, uint8_t *out) {
+  size_t width = (size_t)source->field->byte_width;
+  if (width == 0 || n == 0) {
+    row_id room[CHUNK_ROWS];
+    for (; n > 0; n -= CHUNK_ROWS) cursor_ids(selection, cursor, min_rows(n, CHUNK_ROWS), room);
+    return;
+  }
+  if (selection->ids == NULL) {
+    gather_ranges(source, selection, cursor, n, width, out);
+    if (validity != NULL) zero_ranges(validity, first, n, width, out);
+    return;
+  }
+  const row_id *ids = selection->ids + cursor->item;
+  cursor->item += n;
+  switch (width) {
+    case 1: gather_ids(source, ids, n, validity, first, 1, out); break;
+    case 2: gather_ids(source, ids, n, validity, first, 2, out); break;
+    case 4: gather_ids(source, ids, n, validity, first, 4, out); break;
+    case 8: gather_ids(source, ids, n, validity, first, 8, out); break;
+    case 16: gather_ids(source, ids, n, validity, first, 16, out); break;
+    case 32: gather_ids(source, ids, n, validity, first, 32, out); break;
+    default: gather_wide_ids(source, ids, n, validity, first, width, out);
+  }
+}
+
+void gather_fixed_list(const struct source *source, const struct selection *selection,
+                       struct row_range *ranges, struct selection *child) {
+  struct range_list list = {.ranges = ranges};
+  int64_t size = source->field->list_size;
+  if (selection->ids != NULL) {
+    for (int64_t i = 0; i < selection->n_rows; i++) {
+      row_id id = selection->ids[i];
+      range_list_add(&list, row_id_of(row_batch(id), row_number(id) * size), size);
+    }
+  } else {
+    for (size_t i = 0; i < selection->n_ranges; i++) {
+      const struct row_range *range = &selection->ranges[i];
+      range_list_add(&list, row_id_of(row_batch(range->first), row_number(range->first) * size),
+                     range->length * size);
+    }
+  }
+  *child = range_list_selection(&list);
+}

@@ -1,0 +1,145 @@
+/*
+ * Offsets of strings and lists, rebased to what is selected. Every start and end of a valid row
+ * is held against the limit of its view; violations are collected and looked at once.
+ */
+#include "arrow/gather.h"
+
+#include "arrow/gather_int.h"
+
+/* Where the offsets go and how far they have come. */
+struct offsets_job {
+  const struct source *source;
+  uint8_t *out;            /* the entry behind the last one written */
+  uint64_t sum;            /* bytes or child rows so far */
+  struct range_list *list; /* child rows, or NULL for strings */
+  uint64_t bad;            /* not 0: an offset was out of order or range */
+};
+
+static ALWAYS_INLINE void put_offset(struct offsets_job *job, int width) {
+  store_offset(job->out, width, 0, job->sum);
+  job->out += width;
+}
+
+/* Rows by id; bit k of valid is row k's. A row of a view without rows reads two zeros. */
+static ALWAYS_INLINE void offsets_of_ids(struct offsets_job *job, const row_id *ids, int64_t n,
+                                         uint64_t valid, int width, bool lists) {
+  struct offsets_job at = *job;
+  for (int64_t i = 0; i < n;) {
+    size_t batch = row_batch(ids[i]);
+    const struct array_view *view = &at.source->views[batch];
+    const uint8_t *offsets = view->data[0] + view->offset * width;
+    uint64_t limit = (uint64_t)view->limit;
+    do {
+      int64_t row = row_number(ids[i]);
+      uint64_t mask = (uint64_t)0 - ((valid >> i) & 1);
+      uint64_t start = (uint64_t)load_offset(offsets, width, row) & mask;
+      uint64_t end = (uint64_t)load_offset(offsets, width, row + 1) & mask;
+      at.bad |= (uint64_t)(start > end) | (uint64_t)(end > limit);
+      at.sum += end - start;
+      put_offset(&at, width);
+      if (lists && at.bad == 0) range_list_add(at.list, row_id_of(batch, (int64_t)start),
+                                               (int64_t)(end - start));
+      i++;
+    } while (i < n && row_batch(ids[i]) == batch);
+  }
+  *job = at;
+}
+
+/* Neighbouring rows, all valid: the old offsets moved by a constant. */
+static ALWAYS_INLINE void offsets_of_rows(struct offsets_job *job, row_id first, int64_t n,
+                                          int width, bool lists) {
+  const struct array_view *view = &job->source->views[row_batch(first)];
+  const uint8_t *offsets = view->data[0] + (view->offset + row_number(first)) * width;
+  if (!range_in_view(view, row_number(first), n)) {
+    for (int64_t i = 0; i < n; i++) put_offset(job, width);
+    return;
+  }
+  int64_t start = load_offset(offsets, width, 0);
+  int64_t end = load_offset(offsets, width, n);
+  uint64_t move = job->sum - (uint64_t)start;
+  uint8_t *out = job->out;
+  int falls = 0;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t next = load_offset(offsets, width, i + 1);
+    falls |= next < load_offset(offsets, width, i);
+    store_offset(out, width, i, (uint64_t)next + move);
+  }
+  job->out += n * width;
+  job->bad |= (uint64_t)falls | (uint64_t)(start < 0) | (uint64_t)(end > view->limit);
+  job->sum += (uint64_t)(end - start);
+  if (lists && job->bad == 0)
+    range_list_add(job->list, row_id_of(row_batch(first), start), end - start);
+}
+
+/* Up to a word of rows of which some may be null. */
+static ALWAYS_INLINE void offsets_of_chunk(struct offsets_job *job,
+                                           const struct selection *selection,
+                                           struct selection_cursor *cursor, int64_t n,
+                                           uint64_t valid, int width, bool lists) {
+  row_id room[CHUNK_ROWS];
+  if (selection->ids == NULL && valid == ones(n)) {
+    for (int64_t taken; n > 0; n -= taken) {
+      row_id first = cursor_take(selection, cursor, n, &taken);
+      offsets_of_rows(job, first, taken, width, lists);
+    }
+    return;
+  }
+  const row_id *ids = cursor_ids(selection, cursor, n, room);
+  if (valid != 0) {
+    offsets_of_ids(job, ids, n, valid, width, lists);
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) put_offset(job, width);
+}
+
+static ALWAYS_INLINE void offsets_all(struct offsets_job *job, const struct selection *selection,
+                                      const uint8_t *validity, int width, bool lists) {
+  struct selection_cursor cursor = {0};
+  put_offset(job, width);
+  if (selection->ids == NULL && validity == NULL) {
+    for (size_t i = 0; i < selection->n_ranges; i++)
+      if (selection->ranges[i].length != 0)
+        offsets_of_rows(job, selection->ranges[i].first, selection->ranges[i].length, width, lists);
+    return;
+  }
+  for (int64_t i = 0; i < selection->n_rows; i += CHUNK_ROWS) {
+    int64_t n = min_rows(CHUNK_ROWS, selection->n_rows - i);
+    uint64_t valid = validity == NULL ? ones(n) : load_bits(validity, i, n);
+    offsets_of_chunk(job, selection, &cursor, n, valid, width, lists);
+  }
+}
+
+static ashuf_status refuse(const struct source *source, int site, struct ashuf_error *error) {
+  char label[96];
+  return error_set(error, ASHUF_BAD_ARRAY, site, "field \"%s\": offsets out of order or range",
+                   field_label(source->field, label, sizeof label));
+}
+
+ashuf_status gather_offsets(const struct source *source, const struct selection *selection,
+                            const uint8_t *validity, void *out, uint64_t *total,
+                            struct ashuf_error *error) {
+  struct offsets_job job = {.source = source, .out = out};
+  if (source->field->byte_width == 4)
+    offsets_all(&job, selection, validity, 4, false);
+  else
+    offsets_all(&job, selection, validity, 8, false);
+  if (job.bad != 0) return refuse(source, SITE_GATHER_OFFSETS, error);
+  *total = job.sum;
+  return ASHUF_OK;
+}
+
+ashuf_status gather_lists(const struct source *source, const struct selection *selection,
+                          const uint8_t *validity, void *out, uint64_t *total,
+                          struct row_range *ranges, struct selection *child,
+                          struct ashuf_error *error) {
+  struct range_list list = {.ranges = ranges};
+  struct offsets_job job = {.source = source, .out = out, .list = &list};
+  if (source->field->byte_width == 4)
+    offsets_all(&job, selection, validity, 4, true);
+  else
+    offsets_all(&job, selection, validity, 8, true);
+  if (job.bad != 0) return refuse(source, SITE_GATHER_LISTS, error);
+  *total = job.sum;
+  *child = range_list_selection(&list);
+  return ASHUF_OK;
+}
