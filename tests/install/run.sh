@@ -7,7 +7,8 @@ set -euo pipefail
 
 build=$(cd "${1:?build folder}" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
-example=$root/examples/ten_lines
+examples=$root/examples
+input=$root/demo/data/flights-30k.arrow
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -38,17 +39,22 @@ needs() { readelf -d "$1" | grep -q 'NEEDED.*libashuf.so.0'; }
 
 [ "$(pkg-config --modversion ashuf)" = "$version" ] || { echo "install: ashuf.pc has another version" >&2 && exit 1; }
 
-"$cc" "${strict[@]}" "$example/main.c" "${cflags[@]}" "${shared_libs[@]}" -o "$work/pc_shared"
-"$cc" "${strict[@]}" "$example/main.c" "${cflags[@]}" "${static_libs[@]}" -o "$work/pc_static"
+"$cc" "${strict[@]}" "$examples/ten_lines/main.c" "${cflags[@]}" "${shared_libs[@]}" -o "$work/pc_shared"
+"$cc" "${strict[@]}" "$examples/ten_lines/main.c" "${cflags[@]}" "${static_libs[@]}" -o "$work/pc_static"
 "$cc" "${strict[@]}" "$root/tests/install/clash.c" "${cflags[@]}" "${static_libs[@]}" -o "$work/clash"
 expect "ashuf $version" env LD_LIBRARY_PATH="$lib" "$work/pc_shared"
 expect "ashuf $version" "$work/pc_static"
 expect "no clash" "$work/clash"
 
-cmake -S "$example" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
+cmake -S "$examples" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
   cmake --build "$work/cmake" >"$work/log" 2>&1 || { cat "$work/log" && exit 1; }
 expect "ashuf $version" "$work/cmake/ten_lines_shared"
 expect "ashuf $version" "$work/cmake/ten_lines_static"
+for kind in shared static; do
+  "$work/cmake/there_and_back_$kind" "$input" origin 8 "$work/$kind.data" "$work/$kind.index"
+done | sort | uniq -c | tee "$work/rows"
+[ "$(awk '$1 == 2 && $2 == 30000' "$work/rows" | wc -l)" -eq 2 ] || { echo "install: rows got lost" >&2 && exit 1; }
+cmp "$work/shared.data" "$work/static.data"
 
 needs "$work/pc_shared" && needs "$work/cmake/ten_lines_shared" || { echo "install: not linked with libashuf.so.0" >&2 && exit 1; }
 ! needs "$work/pc_static" && ! needs "$work/cmake/ten_lines_static" || { echo "install: not linked statically" >&2 && exit 1; }
