@@ -1,0 +1,58 @@
+/*
+ * Selected rows to blocks: cut by rows and by bytes, gathered straight into the codec.
+ *
+ *   selection -> cut -> plan (sizes) -> header, schema message, dictionaries, batch metadata,
+ *   body piece by piece -> codec -> out
+ *
+ * One encoder, one thread. Its codec contexts and scratch live on from block to block.
+ */
+#ifndef ASHUF_BLOCK_BLOCK_WRITE_H
+#define ASHUF_BLOCK_BLOCK_WRITE_H
+
+#include "arrow/selection.h"
+
+#include <ashuf/block.h>
+
+struct block_encoder;
+
+struct block_encode_stats {
+  uint64_t blocks;
+  int64_t rows;
+  uint64_t raw_bytes; /* of the IPC streams */
+  uint64_t bytes;     /* of the blocks */
+};
+
+/* Takes whole blocks away while a large selection is being encoded. */
+struct block_sink {
+  /* out holds whole blocks; the encoder empties it afterwards. */
+  ashuf_status (*write)(void *self, const struct ashuf_buffer *out, struct ashuf_error *error);
+  void *self;
+};
+
+/* What out may hold before the sink is called. */
+#define BLOCK_SINK_BYTES ((size_t)1 << 20)
+
+struct block_encoder *block_encoder_new(ashuf_memory *memory); /* NULL: out of memory */
+void block_encoder_free(struct block_encoder *encoder);
+/* Drops contexts and scratch above cap. */
+void block_encoder_trim(struct block_encoder *encoder, size_t cap);
+
+/* given over the defaults; own is then complete: no field means "default" any more. */
+void encode_options_resolve(struct ashuf_encode_options *own,
+                            const struct ashuf_encode_options *given);
+/* INVALID_ARGUMENT, or UNSUPPORTED for a codec that this build lacks. own is resolved. */
+ashuf_status encode_options_check(const struct ashuf_encode_options *own,
+                                  struct ashuf_error *error);
+
+/*
+ * Appends the selected rows to out as whole blocks, in order. sink may be NULL: then everything
+ * stays in out, and out is as it was on failure. options are resolved and checked. stats are
+ * added to.
+ */
+ashuf_status block_encode_selection(struct block_encoder *encoder, const struct source_set *set,
+                                    const struct selection *selection,
+                                    const struct ashuf_encode_options *options,
+                                    struct ashuf_buffer *out, const struct block_sink *sink,
+                                    struct block_encode_stats *stats, struct ashuf_error *error);
+
+#endif /* ASHUF_BLOCK_BLOCK_WRITE_H */

@@ -1,0 +1,422 @@
+#include "ipc/batch_read.h"
+
+#include "arrow/validate.h"
+#include "base/bits.h"
+#include "base/bytes.h"
+#include "ipc/batch_lengths.h"
+
+/* What the fields of one batch share, and where the walk through one message's lists stands.
+ * A dictionary is a walk of its own, over its own message, into the same holder. */
+struct batch_walk {
+  const struct batch_header *header;
+  const struct body *body;
+  const struct batch_read_options *options;
+  struct dictionary_table *dictionaries;
+  struct batch_holder *holder;
+  const struct field *column; /* top-level, for messages */
+  struct ashuf_error *error;
+  uint64_t metadata_offset;
+  uint64_t lengths_end; /* end of the last offsets buffer converted in place */
+  uint32_t node;
+  uint32_t buffer;
+  uint32_t variadic;
+  int version;
+};
+
+struct span {
+  const uint8_t *data;
+  uint64_t size;
+  uint64_t offset; /* in the stream */
+};
+
+static ashuf_status fail(struct batch_walk *walk, ashuf_status status, int site, uint64_t offset,
+                         const char *text, int64_t a, int64_t b) {
+  char name[80];
+  return error_at(walk->error, status, site, offset, "column %s: %s (%lld, %lld)",
+                  field_label(walk->column, name, sizeof name), text, (long long)a, (long long)b);
+}
+
+static ashuf_status next_node(struct batch_walk *walk, struct ipc_node *node) {
+  const struct batch_header *header = walk->header;
+  if (walk->node >= header->n_nodes)
+    return fail(walk, ASHUF_BAD_BATCH, SITE_NODES_FEW, walk->metadata_offset,
+                "the batch has too few field nodes", header->n_nodes, 0);
+  memcpy(node, header->nodes + (size_t)walk->node * sizeof *node, sizeof *node);
+  walk->node++;
+  if (node->length < 0 || node->length > INT64_MAX - 8)
+    return fail(walk, ASHUF_BAD_BATCH, SITE_NODE_LENGTH, walk->metadata_offset,
+                "impossible length", node->length, 0);
+  if (node->null_count < -1 || node->null_count > node->length)
+    return fail(walk, ASHUF_BAD_BATCH, SITE_NULL_COUNT_RANGE, walk->metadata_offset,
+                "impossible null count for the length", node->null_count, node->length);
+  return ASHUF_OK;
+}
+
+static ashuf_status next_buffer(struct batch_walk *walk, struct span *span) {
+  const struct batch_header *header = walk->header;
+  if (walk->buffer >= header->n_buffers)
+    return fail(walk, ASHUF_BAD_BATCH, SITE_BUFFERS_FEW, walk->metadata_offset,
+                "the batch has too few buffers", header->n_buffers, 0);
+  struct ipc_buffer place;
+  memcpy(&place, header->buffers + (size_t)walk->buffer * sizeof place, sizeof place);
+  walk->buffer++;
+  if (place.offset < 0 || place.length < 0 ||
+      !range_inside((uint64_t)place.offset, (uint64_t)place.length, walk->body->size))
+    return fail(walk, ASHUF_BAD_BATCH, SITE_BUFFER_RANGE, walk->metadata_offset,
+                "buffer outside the body: offset and length", place.offset, place.length);
+  span->data = walk->body->data + place.offset;
+  span->size = (uint64_t)place.length;
+  span->offset = walk->body->offset + (uint64_t)place.offset;
+  return ASHUF_OK;
+}
+
+/* The buffer must hold count elements of width bytes. */
+static ashuf_status require_size(struct batch_walk *walk, const struct span *span, int64_t count,
+                                 uint64_t width) {
+  uint64_t need = 0;
+  if (mul_u64((uint64_t)count, width, &need) && need <= span->size) return ASHUF_OK;
+  return fail(walk, ASHUF_BAD_BATCH, SITE_BUFFER_SIZE, span->offset,
+              "buffer too small: bytes there, values wanted", (int64_t)span->size, count);
+}
+
+static unsigned field_alignment(const struct field *field) {
+  const struct type_info *info = type_info(field->type);
+  if (field->type == TYPE_DECIMAL128 || field->type == TYPE_DECIMAL256) return 16;
+  if (field->type == TYPE_INTERVAL_DAY_TIME) return 4;
+  return info->width == 0 ? 1 : info->width > 8 ? 8 : info->width;
+}
+
+/* The span's data, or a copy at an address the type can be read from. */
+static ashuf_status align_buffer(struct batch_walk *walk, const struct field *field,
+                                 struct span *span) {
+  unsigned alignment = field_alignment(field);
+  if (((uintptr_t)span->data & (alignment - 1)) == 0) return ASHUF_OK;
+  if (span->size == 0) {
+    span->data = (const uint8_t *)&walk->holder->zero;
+    return ASHUF_OK;
+  }
+  void *copy = batch_holder_extra(walk->holder, span->size);
+  if (copy == NULL)
+    return error_memory(walk->error, SITE_BATCH_MEMORY, walk->holder->memory, span->size);
+  memcpy(copy, span->data, span->size);
+  span->data = copy;
+  return ASHUF_OK;
+}
+
+static ashuf_status read_validity(struct batch_walk *walk, const struct ipc_node *node,
+                                  struct ArrowArray *out) {
+  struct span span;
+  ashuf_status status = next_buffer(walk, &span);
+  if (status != ASHUF_OK) return status;
+  int64_t nulls = node->null_count;
+  if (nulls == 0 || (nulls == -1 && span.size == 0) || node->length == 0) {
+    out->null_count = 0;
+    out->buffers[0] = NULL;
+    return ASHUF_OK;
+  }
+  if (span.size < bits_size(node->length))
+    return fail(walk, ASHUF_BAD_BATCH, SITE_VALIDITY_SIZE, span.offset,
+                "validity too small: bytes there, rows", (int64_t)span.size, node->length);
+  if (nulls == -1 || walk->options->validate) {
+    int64_t counted = node->length - bits_count(span.data, 0, node->length);
+    if (nulls != -1 && counted != nulls)
+      return fail(walk, ASHUF_BAD_VALUES, SITE_NULL_COUNT, span.offset,
+                  "null count differs from the validity bits: declared, counted", nulls, counted);
+    nulls = counted;
+  }
+  out->null_count = nulls;
+  out->buffers[0] = nulls == 0 ? NULL : span.data;
+  return ASHUF_OK;
+}
+
+static ashuf_status read_values(struct batch_walk *walk, const struct field *field,
+                                struct ArrowArray *out) {
+  struct span span;
+  ashuf_status status = next_buffer(walk, &span);
+  if (status != ASHUF_OK) return status;
+  bool bits = type_info(field->type)->layout == LAYOUT_BITS;
+  status = bits ? require_size(walk, &span, (int64_t)bits_size(out->length), 1)
+                : require_size(walk, &span, out->length, (uint64_t)field->byte_width);
+  if (status == ASHUF_OK && !bits) status = align_buffer(walk, field, &span);
+  out->buffers[1] = span.data;
+  return status;
+}
+
+/* The offsets buffer, converted from lengths where the block says so; an empty array's may be
+ * missing. */
+static ashuf_status read_offsets(struct batch_walk *walk, const struct field *field,
+                                 struct ArrowArray *out, struct span *span) {
+  ashuf_status status = next_buffer(walk, span);
+  if (status != ASHUF_OK) return status;
+  if (out->length == 0 && span->size == 0) {
+    out->buffers[1] = &walk->holder->zero;
+    return ASHUF_OK;
+  }
+  status = require_size(walk, span, out->length + 1, (uint64_t)field->byte_width);
+  if (status == ASHUF_OK && walk->options->offsets_as_lengths) {
+    struct lengths_place place = {walk->body, span->data, span->size, span->offset,
+                                  &walk->lengths_end};
+    status = batch_undo_lengths(&place, field->byte_width, out->length + 1,
+                                walk->options->scratch, walk->holder->memory, walk->error);
+  }
+  if (status == ASHUF_OK) status = align_buffer(walk, field, span);
+  out->buffers[1] = span->data;
+  return status;
+}
+
+/* Offsets into a child or the bytes behind them, limit values long. */
+static ashuf_status check_offsets(struct batch_walk *walk, const struct field *field,
+                                  const struct ArrowArray *out, const struct span *span,
+                                  int64_t limit) {
+  if (!walk->options->validate && !walk->options->offsets_as_lengths) return ASHUF_OK;
+  int64_t bad =
+      validate_offsets(out->buffers[1], field->byte_width, out->length + 1, limit);
+  if (bad < 0) return ASHUF_OK;
+  return fail(walk, ASHUF_BAD_VALUES, SITE_OFFSETS,
+              span->offset + (uint64_t)bad * (uint64_t)field->byte_width,
+              "offset decreases or leaves its data: entry, data size", bad, limit);
+}
+
+static ashuf_status read_bytes(struct batch_walk *walk, const struct field *field,
+                               struct ArrowArray *out) {
+  struct span offsets;
+  struct span bytes;
+  ashuf_status status = read_offsets(walk, field, out, &offsets);
+  if (status == ASHUF_OK) status = next_buffer(walk, &bytes);
+  if (status != ASHUF_OK) return status;
+  out->buffers[2] = bytes.data;
+  status = check_offsets(walk, field, out, &offsets, (int64_t)bytes.size);
+  bool text = field->type == TYPE_UTF8 || field->type == TYPE_LARGE_UTF8;
+  if (status != ASHUF_OK || !text || !walk->options->validate) return status;
+  int64_t bad = validate_utf8(out->buffers[1], field->byte_width, out->length, bytes.data,
+                              out->buffers[0]);
+  if (bad < 0) return ASHUF_OK;
+  return fail(walk, ASHUF_BAD_VALUES, SITE_UTF8, bytes.offset, "string is not UTF-8: row", bad, 0);
+}
+
+static ashuf_status read_field(struct batch_walk *walk, const struct field *field,
+                               struct ArrowArray *out);
+
+static ashuf_status read_children(struct batch_walk *walk, const struct field *field,
+                                  struct ArrowArray *out) {
+  out->n_children = field->n_children;
+  out->children = batch_holder_children(walk->holder, field->n_children);
+  for (int32_t i = 0; i < field->n_children; i++) {
+    out->children[i] = batch_holder_array(walk->holder);
+    ashuf_status status = read_field(walk, &field->children[i], out->children[i]);
+    if (status != ASHUF_OK) return status;
+  }
+  return ASHUF_OK;
+}
+
+/* Every child must hold at least need values. */
+static ashuf_status check_children(struct batch_walk *walk, const struct ArrowArray *out,
+                                   int64_t need) {
+  for (int64_t i = 0; i < out->n_children; i++)
+    if (out->children[i]->length < need)
+      return fail(walk, ASHUF_BAD_BATCH, SITE_CHILD_LENGTH, walk->metadata_offset,
+                  "a child is shorter than its parent needs: child, needed",
+                  out->children[i]->length, need);
+  return ASHUF_OK;
+}
+
+static ashuf_status read_list(struct batch_walk *walk, const struct field *field,
+                              struct ArrowArray *out) {
+  struct span offsets;
+  ashuf_status status = read_offsets(walk, field, out, &offsets);
+  if (status == ASHUF_OK) status = read_children(walk, field, out);
+  if (status != ASHUF_OK) return status;
+  return check_offsets(walk, field, out, &offsets, out->children[0]->length);
+}
+
+static ashuf_status read_fixed_list(struct batch_walk *walk, const struct field *field,
+                                    struct ArrowArray *out) {
+  ashuf_status status = read_children(walk, field, out);
+  if (status != ASHUF_OK) return status;
+  uint64_t need = 0;
+  if (!mul_u64((uint64_t)out->length, (uint64_t)field->list_size, &need) || need > INT64_MAX)
+    need = INT64_MAX;
+  return check_children(walk, out, (int64_t)need);
+}
+
+static ashuf_status read_struct(struct batch_walk *walk, const struct field *field,
+                                struct ArrowArray *out) {
+  ashuf_status status = read_children(walk, field, out);
+  return status == ASHUF_OK ? check_children(walk, out, out->length) : status;
+}
+
+static ashuf_status read_dictionary(struct batch_walk *walk, const struct field *field,
+                                    struct ArrowArray *out);
+
+static ashuf_status read_layout(struct batch_walk *walk, const struct field *field,
+                                struct ArrowArray *out) {
+  switch (type_info(field->type)->layout) {
+    case LAYOUT_BITS:
+    case LAYOUT_FIXED:
+      return read_values(walk, field, out);
+    case LAYOUT_BYTES:
+      return read_bytes(walk, field, out);
+    case LAYOUT_LIST:
+      return read_list(walk, field, out);
+    case LAYOUT_FIXED_LIST:
+      return read_fixed_list(walk, field, out);
+    case LAYOUT_STRUCT:
+      return read_struct(walk, field, out);
+    default:
+      return fail(walk, ASHUF_UNSUPPORTED_TYPE, SITE_TYPE_LAYOUT, walk->metadata_offset,
+                  "the type's layout is not supported", field->type, 0);
+  }
+}
+
+static int64_t array_buffers(const struct field *field) {
+  const struct type_info *info = type_info(field->type);
+  return info->layout == LAYOUT_NULL ? 0 : info->buffers;
+}
+
+static ashuf_status read_field(struct batch_walk *walk, const struct field *field,
+                               struct ArrowArray *out) {
+  struct ipc_node node;
+  ashuf_status status = next_node(walk, &node);
+  if (status != ASHUF_OK) return status;
+  out->length = node.length;
+  out->n_buffers = array_buffers(field);
+  out->buffers = batch_holder_pointers(walk->holder, out->n_buffers);
+  if (type_info(field->type)->layout == LAYOUT_NULL) {
+    out->null_count = node.length;
+    return ASHUF_OK;
+  }
+  if (type_info(field->type)->validity) status = read_validity(walk, &node, out);
+  if (status == ASHUF_OK) status = read_layout(walk, field, out);
+  if (status == ASHUF_OK && field->dictionary != NULL) status = read_dictionary(walk, field, out);
+  return status;
+}
+
+/* All of the message's lists have been used. */
+static ashuf_status check_used_up(struct batch_walk *walk) {
+  const struct batch_header *header = walk->header;
+  if (walk->node != header->n_nodes)
+    return error_at(walk->error, ASHUF_BAD_BATCH, SITE_NODES_MANY, walk->metadata_offset,
+                    "the batch has %u field nodes, the schema needs %u", header->n_nodes,
+                    walk->node);
+  if (walk->buffer != header->n_buffers)
+    return error_at(walk->error, ASHUF_BAD_BATCH, SITE_BUFFERS_MANY, walk->metadata_offset,
+                    "the batch has %u buffers, the schema needs %u", header->n_buffers,
+                    walk->buffer);
+  if (walk->variadic != header->n_variadic)
+    return error_at(walk->error, ASHUF_BAD_BATCH, SITE_VARIADIC_MANY, walk->metadata_offset,
+                    "the batch has %u variadic counts, the schema needs %u", header->n_variadic,
+                    walk->variadic);
+  return ASHUF_OK;
+}
+
+/* An array of no values. */
+static void make_empty(struct batch_walk *walk, const struct field *field,
+                       struct ArrowArray *out) {
+  out->n_buffers = array_buffers(field);
+  out->buffers = batch_holder_pointers(walk->holder, out->n_buffers);
+  for (int64_t i = 0; i < out->n_buffers; i++)
+    out->buffers[i] = i == 0 ? NULL : &walk->holder->zero;
+  out->n_children = field->n_children;
+  out->children = batch_holder_children(walk->holder, field->n_children);
+  for (int32_t i = 0; i < field->n_children; i++) {
+    out->children[i] = batch_holder_array(walk->holder);
+    make_empty(walk, &field->children[i], out->children[i]);
+  }
+  if (field->dictionary == NULL) return;
+  out->dictionary = batch_holder_array(walk->holder);
+  make_empty(walk, field->dictionary, out->dictionary);
+}
+
+static ashuf_status read_dictionary_values(struct batch_walk *walk,
+                                           struct dictionary_entry *entry,
+                                           const struct field *field, struct ArrowArray *out) {
+  struct batch_read_options options = *walk->options;
+  options.offsets_as_lengths = false;
+  struct batch_walk inner = *walk;
+  inner.header = &entry->header;
+  inner.body = entry->body;
+  inner.options = &options;
+  inner.metadata_offset = entry->offset;
+  inner.version = entry->version;
+  inner.node = inner.buffer = inner.variadic = 0;
+  batch_holder_keep(walk->holder, entry->body);
+  entry->used = true;
+  ashuf_status status = read_field(&inner, field, out);
+  if (status == ASHUF_OK) status = check_used_up(&inner);
+  if (status != ASHUF_OK || out->length == entry->header.length) return status;
+  return fail(&inner, ASHUF_BAD_BATCH, SITE_DICTIONARY_LENGTH, entry->offset,
+              "the dictionary batch and its column differ in length", entry->header.length,
+              out->length);
+}
+
+static ashuf_status read_dictionary(struct batch_walk *walk, const struct field *field,
+                                    struct ArrowArray *out) {
+  out->dictionary = batch_holder_array(walk->holder);
+  struct dictionary_entry *entry = dictionary_table_find(walk->dictionaries, field->dictionary_id);
+  if (entry == NULL) {
+    if (out->null_count != out->length)
+      return fail(walk, ASHUF_BAD_SEQUENCE, SITE_DICTIONARY_MISSING, walk->metadata_offset,
+                  "no dictionary came for the id", field->dictionary_id, 0);
+    make_empty(walk, field->dictionary, out->dictionary);
+    return ASHUF_OK;
+  }
+  ashuf_status status = read_dictionary_values(walk, entry, field->dictionary, out->dictionary);
+  if (status != ASHUF_OK || !walk->options->validate) return status;
+  int64_t limit = out->dictionary->length;
+  int64_t bad = validate_indices(out->buffers[1], field->byte_width,
+                                 type_is_signed_index(field->type), out->length, out->buffers[0],
+                                 limit);
+  if (bad < 0) return ASHUF_OK;
+  return fail(walk, ASHUF_BAD_VALUES, SITE_INDICES, walk->metadata_offset,
+              "dictionary index out of range: row, dictionary size", bad, limit);
+}
+
+static ashuf_status read_columns(struct batch_walk *walk, const ashuf_schema *schema,
+                                 struct ArrowArray *root) {
+  root->length = walk->header->length;
+  root->n_buffers = 1;
+  root->buffers = batch_holder_pointers(walk->holder, 1);
+  root->buffers[0] = NULL;
+  root->n_children = schema->n_columns;
+  root->children = batch_holder_children(walk->holder, schema->n_columns);
+  for (int32_t i = 0; i < schema->n_columns; i++) {
+    walk->column = &schema->columns[i];
+    root->children[i] = batch_holder_array(walk->holder);
+    ashuf_status status = read_field(walk, walk->column, root->children[i]);
+    if (status != ASHUF_OK) return status;
+    if (root->children[i]->length != root->length)
+      return fail(walk, ASHUF_BAD_BATCH, SITE_COLUMN_LENGTH, walk->metadata_offset,
+                  "length differs from the batch's: column, batch", root->children[i]->length,
+                  root->length);
+  }
+  return check_used_up(walk);
+}
+
+ashuf_status batch_read(const ashuf_schema *schema, const struct message *message,
+                        struct body *body, struct dictionary_table *dictionaries,
+                        const struct batch_read_options *options, ashuf_memory *memory,
+                        struct ArrowArray *out, struct ashuf_error *error) {
+  struct batch_walk walk = {.header = &message->batch,
+                            .body = body,
+                            .options = options,
+                            .dictionaries = dictionaries,
+                            .error = error,
+                            .metadata_offset = message->offset,
+                            .version = message->version};
+  if (message->batch.length < 0)
+    return error_at(error, ASHUF_BAD_BATCH, SITE_NODE_LENGTH, message->offset,
+                    "negative batch length");
+  walk.holder = batch_holder_new(schema, memory);
+  if (walk.holder == NULL) return error_memory(error, SITE_BATCH_MEMORY, memory, sizeof walk);
+  batch_holder_keep(walk.holder, body);
+  struct ArrowArray root;
+  memset(&root, 0, sizeof root);
+  ashuf_status status = read_columns(&walk, schema, &root);
+  if (status != ASHUF_OK) {
+    batch_holder_abandon(walk.holder);
+    return status;
+  }
+  batch_holder_finish(walk.holder, &root);
+  *out = root;
+  return ASHUF_OK;
+}

@@ -1,0 +1,105 @@
+#include "ipc/body.h"
+
+#include "base/bytes.h"
+
+#define GROWTH_START ((size_t)4 << 20)
+
+static struct body *place(ashuf_memory *memory, uint8_t *data, size_t at, size_t size) {
+  struct body *body = (struct body *)(void *)(data + at);
+  memset(body, 0, sizeof *body);
+  body->data = data;
+  body->writable = data;
+  body->size = size;
+  body->memory = ashuf_memory_ref(memory);
+  body->allocation = at + sizeof *body;
+  atomic_init(&body->references, 1);
+  return body;
+}
+
+struct body *body_new(ashuf_memory *memory, size_t size) {
+  if (size > SIZE_MAX / 2) return NULL;
+  size_t at = round_up(size, MEMORY_ALIGNMENT);
+  uint8_t *data = memory_aligned(memory, at + sizeof(struct body));
+  return data == NULL ? NULL : place(memory, data, at, size);
+}
+
+/* For a source of unknown length: what came is copied into a body of twice the size. */
+static ashuf_status read_growing(struct message_stream *stream, ashuf_memory *memory, size_t size,
+                                 struct body **out, struct ashuf_error *error) {
+  size_t have = 0;
+  size_t step = size < GROWTH_START ? size : GROWTH_START;
+  struct body *body = body_new(memory, step);
+  while (body != NULL) {
+    ashuf_status status =
+        message_stream_read(stream, body->writable + have, body->size - have, error);
+    if (status != ASHUF_OK) {
+      body_free(body);
+      return status;
+    }
+    have = body->size;
+    if (have == size) {
+      *out = body;
+      return ASHUF_OK;
+    }
+    struct body *larger = body_new(memory, size - have < have ? size : have * 2);
+    if (larger != NULL) memcpy(larger->writable, body->data, have);
+    body_free(body);
+    body = larger;
+  }
+  return error_memory(error, SITE_BODY_MEMORY, memory, size);
+}
+
+ashuf_status body_read(struct message_stream *stream, ashuf_memory *memory, uint64_t size,
+                       struct body **out, struct ashuf_error *error) {
+  uint64_t offset = stream->position;
+  ashuf_status status = message_stream_expect(stream, size, error);
+  if (status != ASHUF_OK) return status;
+  struct body *body = NULL;
+  if (stream->source->bound(stream->source->self) == UINT64_MAX) {
+    status = read_growing(stream, memory, (size_t)size, &body, error);
+    if (status != ASHUF_OK) return status;
+  } else {
+    body = body_new(memory, (size_t)size);
+    if (body == NULL) return error_memory(error, SITE_BODY_MEMORY, memory, (size_t)size);
+    status = message_stream_read(stream, body->writable, body->size, error);
+    if (status != ASHUF_OK) {
+      body_free(body);
+      return status;
+    }
+  }
+  body->offset = offset;
+  *out = body;
+  return ASHUF_OK;
+}
+
+struct body *body_lend(ashuf_memory *memory, const uint8_t *data, size_t size, uint64_t offset) {
+  uint8_t *own = memory_aligned(memory, sizeof(struct body));
+  if (own == NULL) return NULL;
+  struct body *body = place(memory, own, 0, size);
+  body->data = data;
+  body->writable = NULL;
+  body->offset = offset;
+  return body;
+}
+
+void body_adopt(struct body *body, struct ashuf_bytes *given) {
+  body->given = *given;
+  given->release = NULL;
+}
+
+struct body *body_ref(struct body *body) {
+  atomic_fetch_add_explicit(&body->references, 1, memory_order_relaxed);
+  return body;
+}
+
+void body_free(struct body *body) {
+  if (body == NULL ||
+      atomic_fetch_sub_explicit(&body->references, 1, memory_order_acq_rel) != 1)
+    return;
+  ashuf_memory *memory = body->memory;
+  struct ashuf_bytes given = body->given;
+  uint8_t *allocation = body->writable != NULL ? body->writable : (uint8_t *)(void *)body;
+  memory_free_aligned(memory, allocation, body->allocation);
+  if (given.release != NULL) given.release(&given);
+  ashuf_memory_free(memory);
+}

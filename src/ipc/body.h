@@ -1,0 +1,44 @@
+/*
+ * The body of a message in memory, counted, because the arrays of a batch share it.
+ *
+ *   own allocation, 64-aligned:   [ body bytes ][ pad to 16 ][ struct body ]
+ *   borrowed from a given block:  [ struct body ] -> bytes inside the block, which it owns
+ */
+#ifndef ASHUF_IPC_BODY_H
+#define ASHUF_IPC_BODY_H
+
+#include "ipc/message_stream.h"
+
+#include <stdatomic.h>
+
+struct body {
+  const uint8_t *data;
+  size_t size;
+  uint64_t offset; /* of the body in the stream, for errors */
+  atomic_uint references;
+  ashuf_memory *memory;     /* a reference */
+  uint8_t *writable;        /* data, where it is our own allocation, else NULL */
+  size_t allocation;        /* bytes of the allocation that holds this struct */
+  struct ashuf_bytes given; /* the block that lends the bytes; release NULL otherwise */
+};
+
+/* An own body of size bytes, not initialised; one reference; NULL: out of memory. */
+struct body *body_new(ashuf_memory *memory, size_t size);
+
+/*
+ * Reads size bytes of the stream into an own body. The size has to be possible for what the
+ * source can still hold; a source that cannot say (a pipe) is read in growing steps.
+ */
+ashuf_status body_read(struct message_stream *stream, ashuf_memory *memory, uint64_t size,
+                       struct body **out, struct ashuf_error *error);
+
+/* A body that lies inside bytes of somebody else; NULL: out of memory. They have to be adopted,
+ * or outlive the body. */
+struct body *body_lend(ashuf_memory *memory, const uint8_t *data, size_t size, uint64_t offset);
+/* The bytes that a lent body lies in move into it: their release becomes NULL. */
+void body_adopt(struct body *body, struct ashuf_bytes *given);
+
+struct body *body_ref(struct body *body);
+void body_free(struct body *body);
+
+#endif /* ASHUF_IPC_BODY_H */

@@ -1,0 +1,49 @@
+/*
+ * The dictionaries of a stream: id -> values, as undecoded bodies with their batch headers.
+ *
+ * The values become arrays when a record batch is read (batch_read.c), once for each field that
+ * uses the id. In a block the table lives as long as the block: dictionary_table_clear drops the
+ * bodies and keeps the memory of the entries. In a longer stream it lives on, and a later
+ * dictionary of the same id replaces the earlier one.
+ */
+#ifndef ASHUF_IPC_DICTIONARY_TABLE_H
+#define ASHUF_IPC_DICTIONARY_TABLE_H
+
+#include "ipc/body.h"
+#include "ipc/metadata.h"
+
+struct dictionary_entry {
+  int64_t id;
+  struct body *body;
+  struct ashuf_buffer lists;  /* nodes, buffers and variadic counts, copied from the message */
+  struct batch_header header; /* points into lists */
+  int version;
+  uint64_t offset; /* of the message's metadata in the stream */
+  bool used;       /* by a field of the batch being read */
+};
+
+struct dictionary_table {
+  ashuf_memory *memory;
+  struct dictionary_entry *entries;
+  size_t n_entries;
+  size_t capacity;
+};
+
+enum {
+  SITE_DICTIONARY_MEMORY = 610,
+  SITE_DICTIONARY_DELTA = 611,
+  SITE_DICTIONARY_UNUSED = 612
+};
+
+/* The dictionary message's values; the table takes the body over on success. */
+ashuf_status dictionary_table_put(struct dictionary_table *table, const struct message *message,
+                                  struct body *body, struct ashuf_error *error);
+/* NULL where the id has no values yet. */
+struct dictionary_entry *dictionary_table_find(struct dictionary_table *table, int64_t id);
+/* BAD_SEQUENCE where an entry was used by no field since it was put. */
+ashuf_status dictionary_table_check_used(const struct dictionary_table *table,
+                                         struct ashuf_error *error);
+void dictionary_table_clear(struct dictionary_table *table);
+void dictionary_table_free(struct dictionary_table *table);
+
+#endif /* ASHUF_IPC_DICTIONARY_TABLE_H */
