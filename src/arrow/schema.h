@@ -24,7 +24,7 @@
 /* Levels of nested fields a schema may have; columns are level 1. */
 #define MAX_FIELD_DEPTH 60
 /* Fields a schema may have, nested ones and dictionary values included: no counter overflows. */
-#define MAX_FIELDS (1 << 24)
+#define MAX_FIELDS (1 << 20)
 
 enum schema_site {
   SITE_SCHEMA_ARGUMENT = 400,

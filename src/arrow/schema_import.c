@@ -12,6 +12,7 @@
 struct importing {
   ashuf_schema *schema;
   struct ashuf_error *error;
+  int32_t n_fields; /* so far: nodes that share children could stand for any number */
 };
 
 #define BAD(error, site, ...) error_set(error, ASHUF_BAD_SCHEMA, site, __VA_ARGS__)
@@ -282,6 +283,15 @@ static ashuf_status check_node(struct importing *importing, const struct ArrowSc
   return ASHUF_OK;
 }
 
+static ashuf_status check_budget(struct importing *importing, int32_t depth) {
+  if (depth > MAX_FIELD_DEPTH)
+    return BAD(importing->error, SITE_SCHEMA_DEPTH, "fields are nested deeper than %d levels",
+               MAX_FIELD_DEPTH);
+  if (++importing->n_fields > MAX_FIELDS)
+    return BAD(importing->error, SITE_SCHEMA_FIELDS, "more than %d fields", MAX_FIELDS);
+  return ASHUF_OK;
+}
+
 static void import_flags(const struct ArrowSchema *node, struct field *field) {
   field->nullable = (node->flags & ARROW_FLAG_NULLABLE) != 0;
   field->dictionary_ordered =
@@ -294,9 +304,7 @@ static ashuf_status import_own(struct importing *importing, const struct ArrowSc
                                struct field *field, int32_t depth) {
   ashuf_status status = check_node(importing, node);
   if (status == ASHUF_OK) status = import_name(importing, node->name, field);
-  if (status == ASHUF_OK && depth > MAX_FIELD_DEPTH)
-    status = BAD(importing->error, SITE_SCHEMA_DEPTH, "fields are nested deeper than %d levels",
-                 MAX_FIELD_DEPTH);
+  if (status == ASHUF_OK) status = check_budget(importing, depth);
   if (status != ASHUF_OK) return status;
   field->n_children = (int32_t)node->n_children;
   status = import_format(importing, node->format, field);
@@ -381,7 +389,7 @@ ashuf_status schema_import_any(const struct ArrowSchema *node, ashuf_memory *mem
                                ashuf_schema **out, struct ashuf_error *error) {
   if (node == NULL || out == NULL)
     return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_SCHEMA_ARGUMENT, "no schema or no output");
-  struct importing importing = {schema_new(memory), error};
+  struct importing importing = {schema_new(memory), error, 0};
   if (importing.schema == NULL) return schema_no_memory(memory, error);
   ashuf_status status = import_root(&importing, node);
   if (status == ASHUF_OK) status = schema_seal_any(importing.schema, true, error);
