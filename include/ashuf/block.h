@@ -173,6 +173,11 @@ enum ashuf_offsets_as_lengths {
   ASHUF_OFFSETS_AS_LENGTHS_OFF = 1
 };
 
+enum ashuf_dictionaries {
+  ASHUF_DICTIONARIES_KEEP = 0, /* dictionary columns stay so; each block has just its values */
+  ASHUF_DICTIONARIES_PLAIN = 1 /* they are written as their values */
+};
+
 struct ashuf_encode_options {
   size_t struct_size;
   int codec;         /* enum ashuf_codec; default LZ4 */
@@ -181,9 +186,10 @@ struct ashuf_encode_options {
   int layout;        /* enum ashuf_layout; default COMPACT */
   int64_t max_rows;  /* of one block; default 8192 */
   uint64_t max_body; /* bytes of one block's body, rows permitting; default 64 MiB */
-  int offsets_as_lengths;
+  int offsets_as_lengths; /* enum ashuf_offsets_as_lengths */
+  int dictionaries;       /* enum ashuf_dictionaries */
 };
-#define ASHUF_ENCODE_OPTIONS_INIT {sizeof(struct ashuf_encode_options), 0, 0, 0, 0, 0, 0, 0}
+#define ASHUF_ENCODE_OPTIONS_INIT {sizeof(struct ashuf_encode_options), 0, 0, 0, 0, 0, 0, 0, 0}
 
 /*
  * Appends batch as whole blocks to out, or leaves out as it was. batch is a struct array of the

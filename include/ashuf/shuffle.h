@@ -27,7 +27,7 @@ struct ashuf_writer_options {
   void *progress_data;
 };
 #define ASHUF_WRITER_OPTIONS_INIT \
-  {sizeof(struct ashuf_writer_options), 0, {0, 0, 0, 0, 0, 0, 0, 0}, 0, 0, 0, 0}
+  {sizeof(struct ashuf_writer_options), 0, {0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, 0, 0, 0}
 
 /* What a finished writer wrote. The arrays belong to the writer and live until it is closed. */
 struct ashuf_map_output {

@@ -29,6 +29,9 @@ struct block_sink {
   void *self;
 };
 
+/* The largest 32-bit offset a block may have; lowered by tests that cannot hold 2 GiB. */
+extern int64_t block_offset_limit;
+
 /* What out may hold before the sink is called. */
 #define BLOCK_SINK_BYTES ((size_t)1 << 20)
 
