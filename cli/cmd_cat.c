@@ -1,0 +1,285 @@
+/* ashuf cat: the rows of data files and Arrow IPC files, as box, csv, jsonl or Arrow. */
+#include "failure.h"
+#include "inputs.h"
+#include "ipc_input.h"
+#include "keys.h"
+#include "map_input.h"
+#include "options.h"
+#include "output.h"
+#include "progress.h"
+#include "sink.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+enum format { FORMAT_AUTO, FORMAT_BOX, FORMAT_CSV, FORMAT_JSONL, FORMAT_ARROW };
+
+static const char *const formats[] = {"auto", "box", "csv", "jsonl", "arrow", NULL};
+
+struct cat_options {
+  struct option_integer partition;
+  struct option_integer limit;
+  int format;
+};
+
+static const struct option_spec options[] = {
+    {"partition", 0, "P", OPTION_INTEGER, offsetof(struct cat_options, partition), NULL, 0,
+     INT32_MAX, "only the rows of partition P, counted from 0"},
+    {"format", 0, "FORMAT", OPTION_CHOICE, offsetof(struct cat_options, format), formats, 0, 0,
+     "box    a table: 40 rows at most, and the number of rows\n"
+     "csv    a header, then a line a row; a null is empty, an\n"
+     "       empty string is \"\"\n"
+     "jsonl  a JSON object a row; NaN, infinities, decimals, dates\n"
+     "       and bytes are strings\n"
+     "arrow  an Arrow IPC stream\n"
+     "auto   box on a terminal, csv in a pipe (default)"},
+    {"limit", 0, "N", OPTION_INTEGER, offsetof(struct cat_options, limit), NULL, 0, INT64_MAX,
+     "stop after N rows"},
+    {NULL, 0, NULL, OPTION_FLAG, 0, NULL, 0, 0, NULL}};
+
+/* The encoding of the batches that come at present. */
+struct encoding {
+  ashuf_schema *schema;
+  struct ArrowSchema arrow;
+  struct column root;
+};
+
+struct cat {
+  const struct cat_options *options;
+  struct sink *sink;
+  struct encoding first;
+  struct encoding now;
+  const char *first_path;
+  int64_t rows;
+  uint64_t bytes_before; /* of the inputs before this one */
+  uint64_t bytes;        /* of all inputs */
+};
+
+static void encoding_free(struct encoding *encoding) {
+  if (encoding->arrow.release != NULL) {
+    column_free(&encoding->root);
+    encoding->arrow.release(&encoding->arrow);
+  }
+  ashuf_schema_free(encoding->schema);
+  memset(encoding, 0, sizeof *encoding);
+}
+
+static ashuf_status encoding_init(struct encoding *out, const ashuf_schema *schema,
+                                  struct ashuf_error *error) {
+  encoding_free(out);
+  ashuf_status status = ashuf_schema_export(schema, &out->arrow, error);
+  if (status != ASHUF_OK) {
+    out->arrow.release = NULL;
+    return status;
+  }
+  out->schema = ashuf_schema_ref(schema);
+  column_init(&out->root, &out->arrow);
+  return ASHUF_OK;
+}
+
+static int tell_encoding(const struct cat *cat, const char *path) {
+  return fail_data(path,
+                   "columns are encoded in another way than in %s, which one Arrow stream cannot "
+                   "hold; use --format csv or jsonl",
+                   shown_path(cat->first_path));
+}
+
+static int begin(struct cat *cat, const char *path) {
+  struct ashuf_error error;
+  if (encoding_init(&cat->first, cat->now.schema, &error) != ASHUF_OK)
+    return fail_error(path, &error);
+  cat->first_path = path;
+  return cat->sink->class->begin(cat->sink, &cat->first.root, cat->first.schema);
+}
+
+/* Takes note of the schema of what follows; the first one begins the output. */
+static int see_schema(struct cat *cat, const char *path, const ashuf_schema *schema) {
+  struct ashuf_error error;
+  if (schema == cat->now.schema) return EXIT_GOOD;
+  if (encoding_init(&cat->now, schema, &error) != ASHUF_OK) return fail_error(path, &error);
+  if (cat->first.schema == NULL) return begin(cat, path);
+  int64_t column = columns_differ(&cat->now.arrow, &cat->first.arrow);
+  if (column >= 0)
+    return schema_tell_difference(path, cat->now.schema, cat->first_path, cat->first.schema,
+                                  column);
+  if (cat->sink->class->exact && !ashuf_schema_equal(cat->now.schema, cat->first.schema))
+    return tell_encoding(cat, path);
+  return EXIT_GOOD;
+}
+
+static bool is_full(const struct cat *cat) {
+  return cat->options->limit.given && cat->rows >= cat->options->limit.value;
+}
+
+/* Prints a batch and releases it. */
+static int put(struct cat *cat, struct ArrowArray *batch) {
+  int64_t n = batch->length;
+  int64_t left = cat->options->limit.given ? cat->options->limit.value - cat->rows : n;
+  if (n > left) n = left;
+  int status = n == 0
+                   ? EXIT_GOOD
+                   : cat->sink->class->rows(cat->sink, &cat->now.root, cat->now.schema, batch, n);
+  cat->rows += n;
+  batch->release(batch);
+  return status != EXIT_GOOD ? status : output_failed() ? EXIT_IO : EXIT_GOOD;
+}
+
+static void advance(const struct cat *cat, uint64_t bytes) {
+  double part = cat->bytes == 0 ? -1 : (double)(cat->bytes_before + bytes) / (double)cat->bytes;
+  progress_update(cat->rows, part);
+}
+
+static int cat_ipc(struct cat *cat, const char *path) {
+  struct ipc_input input;
+  struct ashuf_error error;
+  if (ipc_input_open(&input, path, &error) != ASHUF_OK) return fail_error(path, &error);
+  int status = see_schema(cat, path, input.schema);
+  while (status == EXIT_GOOD && !is_full(cat)) {
+    struct ArrowArray batch;
+    if (ipc_input_next(&input, &batch, &error) != ASHUF_OK) {
+      status = fail_error(path, &error);
+      break;
+    }
+    if (batch.release == NULL) break;
+    status = put(cat, &batch);
+    progress_update(cat->rows, -1);
+  }
+  ipc_input_close(&input);
+  return status;
+}
+
+static int seek(const struct cat *cat, struct map_input *input) {
+  struct ashuf_error error;
+  if (!cat->options->partition.given) return EXIT_GOOD;
+  int64_t partition = cat->options->partition.value;
+  int64_t n = map_input_partitions(input);
+  if (partition >= n)
+    return fail_usage("cat", "--partition: %s has %" PRId64 " partitions, there is no %" PRId64,
+                      input->path, n, partition);
+  if (map_input_seek(input, partition, &error) != ASHUF_OK) return fail_error(input->path, &error);
+  return EXIT_GOOD;
+}
+
+static int cat_blocks(struct cat *cat, struct map_input *input) {
+  struct map_block block;
+  struct ashuf_error error;
+  int found = 0;
+  while (!is_full(cat) || cat->first.schema == NULL) {
+    if (map_input_next(input, &block, &found, &error) != ASHUF_OK)
+      return fail_error(input->path, &error);
+    if (!found) break;
+    int status = see_schema(cat, input->path, block.schema);
+    if (status != EXIT_GOOD) {
+      block.batch.release(&block.batch);
+      return status;
+    }
+    status = put(cat, &block.batch);
+    if (status != EXIT_GOOD) return status;
+    advance(cat, input->cursor.offset);
+  }
+  return EXIT_GOOD;
+}
+
+static int cat_shuffle(struct cat *cat, const char *path) {
+  struct map_input input;
+  struct ashuf_error error;
+  if (map_input_open(&input, path, ASHUF_VALIDATE_FULL, &error) != ASHUF_OK)
+    return fail_error(path, &error);
+  int status = seek(cat, &input);
+  if (status == EXIT_GOOD) status = cat_blocks(cat, &input);
+  map_input_close(&input);
+  return status;
+}
+
+static int cat_input(struct cat *cat, const struct input *input) {
+  if (input->kind == INPUT_SHUFFLE) return cat_shuffle(cat, input->path);
+  if (cat->options->partition.given)
+    return fail_usage("cat", "--partition: %s is Arrow IPC and has no partitions",
+                      shown_path(input->path));
+  return cat_ipc(cat, input->path);
+}
+
+/* What is said where no block was found, so that not even the schema is known. */
+static int end_without_schema(const struct cat *cat, const char *path) {
+  if (cat->sink->class->exact) return fail_data(path, "no block, so no schema for an Arrow stream");
+  if (cat->options->format == FORMAT_BOX) output_puts("0 rows\n");
+  return EXIT_GOOD;
+}
+
+static int cat_all(struct cat *cat, const struct inputs *inputs) {
+  int status = EXIT_GOOD;
+  cat->bytes = inputs->size;
+  progress_start();
+  for (size_t i = 0; i < inputs->n && status == EXIT_GOOD; i++) {
+    status = cat_input(cat, &inputs->list[i]);
+    cat->bytes_before += inputs->list[i].size;
+    if (is_full(cat) && cat->first.schema != NULL) break;
+  }
+  progress_stop();
+  if (status != EXIT_GOOD) return status;
+  if (cat->first.schema == NULL) return end_without_schema(cat, inputs->list[0].path);
+  return cat->sink->class->end(cat->sink);
+}
+
+static struct sink *new_sink(int format) {
+  switch (format) {
+    case FORMAT_BOX:
+      return sink_new_box(output_columns());
+    case FORMAT_JSONL:
+      return sink_new_jsonl();
+    case FORMAT_ARROW:
+      return sink_new_arrow();
+    default:
+      return sink_new_csv();
+  }
+}
+
+static int cat_found(struct cat_options *given, const struct inputs *inputs) {
+  struct cat cat = {0};
+  if (given->format == FORMAT_AUTO) given->format = output_is_terminal() ? FORMAT_BOX : FORMAT_CSV;
+  if (given->format == FORMAT_ARROW && output_is_terminal())
+    return fail_usage("cat", "--format arrow is not for a terminal; send it to a file or a pipe");
+  cat.options = given;
+  cat.sink = new_sink(given->format);
+  int status = output_finish(cat_all(&cat, inputs));
+  cat.sink->class->release(cat.sink);
+  encoding_free(&cat.first);
+  encoding_free(&cat.now);
+  return status;
+}
+
+static int run(const struct command *self, int argc, char **argv) {
+  struct cat_options given = {0};
+  struct arguments arguments;
+  struct inputs inputs = {0};
+  int status = options_read(self, argc, argv, &given, &arguments);
+  if (status >= 0) return status;
+  if (arguments.n == 0)
+    status = fail_usage("cat", "no FILE or DIR given; see 'ashuf cat --help'");
+  else
+    status = inputs_find(&inputs, &arguments, true);
+  if (status == EXIT_GOOD) status = cat_found(&given, &inputs);
+  inputs_free(&inputs);
+  arguments_free(&arguments);
+  return status;
+}
+
+const struct command command_cat = {
+    "cat",
+    "prints rows",
+    "cat DIR|FILE... [--partition P] [--format FORMAT] [--limit N]",
+    "Prints the rows of shuffle data files and of Arrow IPC files and streams.\n"
+    "\n"
+    "FILE is a .data file (its .index stands beside it; without one the whole file counts as\n"
+    "one partition), or an Arrow IPC file or stream; '-' is an IPC stream on standard input.\n"
+    "DIR stands for all shuffle_*.data in it, in the order of the numbers in their names.\n"
+    "Rows come file by file, partition by partition, in the order they were written. All must\n"
+    "have the same columns. Every block is checked in full before its rows are printed.\n",
+    options,
+    "  ashuf cat out                                the rows, as a table\n"
+    "  ashuf cat out --partition 3 --format jsonl   those of one partition, as JSON\n"
+    "  ashuf cat out --format arrow > rows.arrows   for pyarrow, DuckDB, polars\n"
+    "  ashuf cat flights.arrow --limit 10           the first rows of an Arrow file\n",
+    run};

@@ -1,0 +1,320 @@
+/*
+ * ashuf write: Arrow IPC inputs to map outputs, one an input.
+ *
+ * All outputs are staged (staging.h) and named together, so a failure at the last input leaves
+ * as little as one at the first.
+ */
+#include "failure.h"
+#include "interrupt.h"
+#include "ipc_input.h"
+#include "keys.h"
+#include "limit.h"
+#include "options.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+#include "staging.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const codecs[] = {"lz4", "none", "zstd", "snappy", NULL};
+static const int codec_numbers[] = {ASHUF_CODEC_LZ4, ASHUF_CODEC_NONE, ASHUF_CODEC_ZSTD,
+                                    ASHUF_CODEC_SNAPPY};
+static const char *const layouts[] = {"compact", "arrow-rs", NULL};
+static const char *const length_choices[] = {"auto", "off", NULL};
+
+struct write_options {
+  const char *output;
+  struct option_integer partitions;
+  const char *hash;
+  int codec; /* position in codecs */
+  struct option_integer level;
+  struct option_integer max_rows;
+  int layout;
+  int lengths;
+  bool sync;
+  int format;
+};
+
+static const struct option_spec options[] = {
+    {"output", 'o', "DIR", OPTION_TEXT, offsetof(struct write_options, output), NULL, 0, 0,
+     "where the files go; made if it does not exist (required)"},
+    {"partitions", 0, "N", OPTION_INTEGER, offsetof(struct write_options, partitions), NULL, 1,
+     INT32_MAX - 1, "how many partitions (required)"},
+    {"hash", 0, "COL,...", OPTION_TEXT, offsetof(struct write_options, hash), NULL, 0, 0,
+     "the key: rows are placed by the hash of these columns, as\n"
+     "Apache Spark places them; without it all rows go to\n"
+     "partition 0"},
+    {"codec", 0, "CODEC", OPTION_CHOICE, offsetof(struct write_options, codec), codecs, 0, 0,
+     "lz4 (default), none, zstd or snappy"},
+    {"level", 0, "L", OPTION_INTEGER, offsetof(struct write_options, level), NULL, INT32_MIN,
+     INT32_MAX, "zstd: -131072 to 22 (default 1); lz4: 0 to 12 (default 0)"},
+    {"max-rows", 0, "R", OPTION_INTEGER, offsetof(struct write_options, max_rows), NULL, 1,
+     INT32_MAX, "of one block (default 8192)"},
+    {"layout", 0, "LAYOUT", OPTION_CHOICE, offsetof(struct write_options, layout), layouts, 0, 0,
+     "compact   little padding, no validity without nulls (default)\n"
+     "arrow-rs  the bytes that arrow-rs writes"},
+    {"offsets-as-lengths", 0, "WHEN", OPTION_CHOICE, offsetof(struct write_options, lengths),
+     length_choices, 0, 0,
+     "auto  where codec and layout gain by it (default)\n"
+     "off   for readers older than Comet 1.2"},
+    {"sync", 0, NULL, OPTION_FLAG, offsetof(struct write_options, sync), NULL, 0, 0,
+     "have files and directory on the disk before success"},
+    {"format", 0, "FORMAT", OPTION_CHOICE, offsetof(struct write_options, format), report_formats,
+     0, 0, "of the report\n" REPORT_FORMAT_HELP},
+    {NULL, 0, NULL, OPTION_FLAG, 0, NULL, 0, 0, NULL}};
+
+static const struct report_column columns[] = {
+    {"map", true},    {"input", false}, {"partitions", true}, {"rows", true},
+    {"blocks", true}, {"bytes", true},  {"ratio", true},      {NULL, false}};
+
+struct job {
+  const struct write_options *options;
+  const struct arguments *inputs;
+  struct staging staging;
+  struct report report;
+  ashuf_schema *schema; /* of the first input */
+  ashuf_partitioner *partitioner;
+  int64_t rows; /* of the outputs that are finished */
+};
+
+/* ---- Options ------------------------------------------------------------------------------ */
+
+static int check_level(const struct write_options *given) {
+  int codec = codec_numbers[given->codec];
+  int64_t level = given->level.value;
+  if (!given->level.given) return EXIT_GOOD;
+  if (codec == ASHUF_CODEC_NONE || codec == ASHUF_CODEC_SNAPPY)
+    return fail_usage("write", "--level: codec %s has no levels", codecs[given->codec]);
+  if (codec == ASHUF_CODEC_ZSTD ? level < -131072 || level > 22 : level < 0 || level > 12)
+    return fail_usage("write", "--level: %" PRId64 " is not a level of %s (%s)", level,
+                      codecs[given->codec],
+                      codec == ASHUF_CODEC_ZSTD ? "-131072 to 22" : "0 to 12");
+  return EXIT_GOOD;
+}
+
+static int check_inputs(const struct arguments *inputs) {
+  int standard = 0;
+  if (inputs->n == 0) return fail_usage("write", "no INPUT given; see 'ashuf write --help'");
+  for (size_t i = 0; i < inputs->n; i++) standard += strcmp(inputs->list[i], "-") == 0;
+  if (standard > 1) return fail_usage("write", "'-' can be one INPUT only");
+  return EXIT_GOOD;
+}
+
+static int check_options(const struct write_options *given, const struct arguments *inputs) {
+  int status = check_inputs(inputs);
+  if (status != EXIT_GOOD) return status;
+  if (given->output == NULL) return fail_usage("write", "-o DIR is missing");
+  if (given->output[0] == '\0') return fail_usage("write", "-o: the name is empty");
+  if (!given->partitions.given) return fail_usage("write", "--partitions N is missing");
+  if (!ashuf_codec_available(codec_numbers[given->codec]))
+    return fail_usage("write", "--codec: this build has no %s", codecs[given->codec]);
+  return check_level(given);
+}
+
+/* ---- Schema and key ----------------------------------------------------------------------- */
+
+static int new_partitioner(struct job *job) {
+  struct ashuf_error error;
+  struct ashuf_partitioning how = ASHUF_PARTITIONING_INIT;
+  struct keys keys = {0};
+  if (job->options->hash != NULL) {
+    int status = keys_find(&keys, job->options->hash, job->schema, job->inputs->list[0]);
+    if (status != EXIT_GOOD) return status;
+  }
+  how.partitions = (int32_t)job->options->partitions.value;
+  how.kind = keys.n > 0 && how.partitions > 1 ? ASHUF_PARTITION_HASH : ASHUF_PARTITION_SINGLE;
+  how.keys = how.kind == ASHUF_PARTITION_HASH ? keys.columns : NULL;
+  how.n_keys = how.kind == ASHUF_PARTITION_HASH ? keys.n : 0;
+  ashuf_status status =
+      ashuf_partitioner_new(job->schema, &how, limit_memory(), &job->partitioner, &error);
+  keys_free(&keys);
+  if (status == ASHUF_OK) return EXIT_GOOD;
+  int exit = fail_error(job->inputs->list[0], &error);
+  return status == ASHUF_UNSUPPORTED_TYPE ? EXIT_USAGE : exit;
+}
+
+/* The first input's schema is that of all. */
+static int see_schema(struct job *job, const struct ipc_input *input) {
+  if (job->schema == NULL) {
+    job->schema = ashuf_schema_ref(input->schema);
+    return new_partitioner(job);
+  }
+  if (ashuf_schema_equal(job->schema, input->schema)) return EXIT_GOOD;
+  return schema_tell_difference(input->path, input->schema, job->inputs->list[0], job->schema, 0);
+}
+
+/* ---- One map output ----------------------------------------------------------------------- */
+
+/* Called by the writer; a non-zero return cancels it. */
+static int on_progress(void *user_data, int64_t pushed, int64_t written) {
+  const struct job *job = user_data;
+  double part = written > 0 && pushed > 0 ? (double)written / (double)pushed : -1;
+  progress_update(job->rows + pushed, part);
+  return interrupt_seen() ? 1 : 0;
+}
+
+static struct ashuf_writer_options writer_options(struct job *job) {
+  const struct write_options *given = job->options;
+  const struct ashuf_encode_options defaults = ASHUF_ENCODE_OPTIONS_INIT;
+  struct ashuf_writer_options out = ASHUF_WRITER_OPTIONS_INIT;
+  out.memory = limit_memory();
+  out.encode = defaults;
+  out.encode.codec = codec_numbers[given->codec];
+  out.encode.has_level = given->level.given;
+  out.encode.level = (int)given->level.value;
+  out.encode.layout = given->layout;
+  out.encode.max_rows = given->max_rows.value;
+  out.encode.offsets_as_lengths = given->lengths;
+  out.sync = given->sync;
+  out.progress = on_progress;
+  out.progress_data = job;
+  return out;
+}
+
+static ashuf_status open_writer(struct job *job, size_t map, ashuf_writer **out,
+                                struct ashuf_error *error) {
+  struct ashuf_writer_options how = writer_options(job);
+  char *data = staging_path(&job->staging, map, ".data");
+  char *index = staging_path(&job->staging, map, ".index");
+  ashuf_status status = ashuf_writer_open_files(job->partitioner, &how, data, index, out, error);
+  free(data);
+  free(index);
+  return status;
+}
+
+/* A failure of the writer: of the batch where it says so, else of the output file. */
+static int tell_writer_error(const struct job *job, size_t map, const struct ashuf_error *error) {
+  if (error->status == ASHUF_CANCELLED) return EXIT_IO; /* the signal says it all */
+  if (error->status >= ASHUF_TRUNCATED || error->status == ASHUF_SIZE_LIMIT)
+    return fail_error(job->inputs->list[map], error);
+  char *path = final_path(&job->staging, map, ".data");
+  int status = fail_error(path, error);
+  free(path);
+  return status;
+}
+
+static int push_all(struct job *job, size_t map, struct ipc_input *input, ashuf_writer *writer) {
+  struct ashuf_error error;
+  while (!interrupt_seen()) {
+    struct ArrowArray batch;
+    if (ipc_input_next(input, &batch, &error) != ASHUF_OK) return fail_error(input->path, &error);
+    if (batch.release == NULL) return EXIT_GOOD;
+    if (ashuf_writer_push(writer, &batch, &error) != ASHUF_OK) {
+      if (batch.release != NULL) batch.release(&batch);
+      return tell_writer_error(job, map, &error);
+    }
+  }
+  return EXIT_IO;
+}
+
+static void report_map(struct job *job, size_t map, const struct ashuf_map_output *written) {
+  json_t *row = report_row(&job->report);
+  uint64_t bytes = written->offsets[written->partitions];
+  set_number(row, "map", map);
+  set_text(row, "input", shown_path(job->inputs->list[map]));
+  set_number(row, "partitions", (uint64_t)written->partitions);
+  set_number(row, "rows", (uint64_t)written->total_rows);
+  set_number(row, "blocks", written->total_blocks);
+  set_number(row, "bytes", bytes);
+  if (written->total_blocks > 0)
+    set_ratio(row, "ratio", written->raw_bytes,
+              bytes - written->total_blocks * ASHUF_BLOCK_HEADER_SIZE);
+}
+
+static int write_rows(struct job *job, size_t map, struct ipc_input *input) {
+  struct ashuf_error error;
+  struct ashuf_map_output written = ASHUF_MAP_OUTPUT_INIT;
+  ashuf_writer *writer = NULL;
+  if (open_writer(job, map, &writer, &error) != ASHUF_OK)
+    return tell_writer_error(job, map, &error);
+  int status = push_all(job, map, input, writer);
+  if (status == EXIT_GOOD && ashuf_writer_finish(writer, &written, &error) != ASHUF_OK)
+    status = tell_writer_error(job, map, &error);
+  if (status == EXIT_GOOD) {
+    report_map(job, map, &written);
+    job->rows += written.total_rows;
+  }
+  ashuf_writer_close(writer);
+  return status;
+}
+
+static int write_map(struct job *job, size_t map) {
+  struct ipc_input input;
+  struct ashuf_error error;
+  const char *path = job->inputs->list[map];
+  if (ipc_input_open(&input, path, &error) != ASHUF_OK) return fail_error(path, &error);
+  int status = see_schema(job, &input);
+  if (status == EXIT_GOOD) status = write_rows(job, map, &input);
+  ipc_input_close(&input);
+  return status;
+}
+
+/* ---- All ---------------------------------------------------------------------------------- */
+
+static int write_staged(struct job *job) {
+  int status = EXIT_GOOD;
+  progress_start();
+  for (size_t map = 0; map < job->inputs->n && status == EXIT_GOOD; map++)
+    status = write_map(job, map);
+  progress_stop();
+  if (status == EXIT_GOOD && interrupt_seen()) status = EXIT_IO;
+  if (status == EXIT_GOOD)
+    status = staging_commit(&job->staging, job->inputs->n, job->options->sync);
+  return status;
+}
+
+static int write_all(const struct write_options *given, const struct arguments *inputs) {
+  struct job job = {.options = given, .inputs = inputs};
+  int status = staging_open(&job.staging, given->output);
+  if (status != EXIT_GOOD) return status;
+  report_init(&job.report, columns);
+  status = write_staged(&job);
+  staging_close(&job.staging);
+  if (status != EXIT_GOOD && interrupt_seen()) interrupt_die();
+  if (status == EXIT_GOOD) {
+    report_print(&job.report, report_resolve(given->format));
+    status = output_finish(EXIT_GOOD);
+  }
+  report_free(&job.report);
+  ashuf_partitioner_free(job.partitioner);
+  ashuf_schema_free(job.schema);
+  return status;
+}
+
+static int run(const struct command *self, int argc, char **argv) {
+  struct write_options given = {0};
+  struct arguments arguments;
+  int status = options_read(self, argc, argv, &given, &arguments);
+  if (status >= 0) return status;
+  status = check_options(&given, &arguments);
+  if (status == EXIT_GOOD) status = write_all(&given, &arguments);
+  arguments_free(&arguments);
+  return status;
+}
+
+const struct command command_write = {
+    "write",
+    "partitions Arrow rows into shuffle files",
+    "write INPUT... -o DIR --partitions N [--hash COL,...] [OPTION]...",
+    "Reads each INPUT, an Arrow IPC file or stream ('-': a stream on standard input), and writes\n"
+    "its rows as one map output: DIR/shuffle_0_M_0.data and .index, M counting the inputs from 0.\n"
+    "All inputs must have the same schema. Rows keep their order inside a partition. LZ4 and\n"
+    "Zstandard body compression of the inputs is undone.\n"
+    "\n"
+    "All outputs appear together when the last is finished, and replace files of the same names,\n"
+    "as Spark's do; other files in DIR stay. When anything fails, or at an interrupt, none\n"
+    "appears and older ones stay as they were.\n"
+    "\n"
+    "The report has a line a map output. ratio is how many bytes before the codec one byte\n"
+    "behind it stands for.\n",
+    options,
+    "  ashuf write flights.arrow -o out --partitions 200 --hash carrier,origin\n"
+    "  ashuf write a.arrow b.arrow -o out --partitions 16 --hash id --codec zstd --level 3\n"
+    "  duckdb -c \"COPY (...) TO '/dev/stdout' (FORMAT arrow)\" | ashuf write - -o out "
+    "--partitions 1\n",
+    run};

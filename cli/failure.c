@@ -1,0 +1,142 @@
+#include "failure.h"
+
+#include "cli.h"
+#include "output.h"
+#include "progress.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int status_of(const struct ashuf_error *error) {
+  switch (error->status) {
+    case ASHUF_INVALID_ARGUMENT:
+      return EXIT_USAGE;
+    case ASHUF_IO:
+    case ASHUF_OUT_OF_MEMORY:
+    case ASHUF_MEMORY_LIMIT:
+    case ASHUF_CANCELLED:
+    case ASHUF_INVALID_STATE:
+      return EXIT_IO;
+    default:
+      return EXIT_BAD_DATA;
+  }
+}
+
+/* One write a line, so that lines of several processes do not mix. */
+static void print_line(struct text *line) {
+  struct text shown = TEXT_INIT;
+  text_shown(&shown, line->data, line->size);
+  text_char(&shown, '\n');
+  progress_hide();
+  (void)output_flush();
+  if (write(STDERR_FILENO, shown.data, shown.size) < 0) { /* there is nowhere left to say it */
+  }
+  text_free(&shown);
+  text_free(line);
+}
+
+static void add_formatted(struct text *line, const char *format, va_list arguments) {
+  char *message = NULL;
+  if (vasprintf(&message, format, arguments) < 0) return;
+  text_puts(line, message);
+  free(message);
+}
+
+const char *shown_path(const char *path) {
+  return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+static void separate(struct text *out) {
+  if (out->size > 0) text_puts(out, ", ");
+}
+
+/* An offset in a block is told as one in the file where the block's own place is known. */
+static void add_offset(struct text *out, const struct ashuf_error *error) {
+  bool placed = error->block_offset != UINT64_MAX;
+  if (error->space == ASHUF_SPACE_FILE || (error->space == ASHUF_SPACE_BLOCK && !placed)) {
+    separate(out);
+    text_printf(out, "byte %" PRIu64, error->offset);
+  } else if (error->space == ASHUF_SPACE_BLOCK) {
+    separate(out);
+    text_printf(out, "byte %" PRIu64, error->block_offset + error->offset);
+  } else if (placed) {
+    separate(out);
+    text_printf(out, "byte %" PRIu64, error->block_offset);
+  }
+  if (error->space != ASHUF_SPACE_STREAM) return;
+  separate(out);
+  text_printf(out, placed ? "stream byte %" PRIu64 : "byte %" PRIu64, error->offset);
+}
+
+void failure_place(struct text *out, const struct ashuf_error *error) {
+  if (error->partition >= 0) text_printf(out, "partition %" PRId64, error->partition);
+  if (error->block >= 0) {
+    separate(out);
+    text_printf(out, "block %" PRId64, error->block);
+  }
+  add_offset(out, error);
+}
+
+const char *failure_message(const char *path, const struct ashuf_error *error) {
+  size_t size = strlen(path);
+  const char *message = error->message;
+  if (strncmp(message, path, size) == 0 && strncmp(message + size, ": ", 2) == 0)
+    return message + size + 2;
+  return message[0] == '\0' ? ashuf_status_text(error->status) : message;
+}
+
+int fail_error(const char *path, const struct ashuf_error *error) {
+  struct text line = TEXT_INIT;
+  struct text place = TEXT_INIT;
+  failure_place(&place, error);
+  text_printf(&line, "ashuf: %s: ", shown_path(path));
+  if (place.size > 0) text_printf(&line, "%s: ", text_string(&place));
+  text_puts(&line, failure_message(path, error));
+  print_line(&line);
+  text_free(&place);
+  return status_of(error);
+}
+
+int fail_os(const char *path, int os_errno, const char *what) {
+  struct text line = TEXT_INIT;
+  text_printf(&line, "ashuf: %s: %s: %s", shown_path(path), what, strerror(os_errno));
+  print_line(&line);
+  return EXIT_IO;
+}
+
+int fail_usage(const char *command, const char *format, ...) {
+  struct text line = TEXT_INIT;
+  text_puts(&line, "ashuf: ");
+  if (command != NULL) text_printf(&line, "%s: ", command);
+  va_list arguments;
+  va_start(arguments, format);
+  add_formatted(&line, format, arguments);
+  va_end(arguments);
+  print_line(&line);
+  return EXIT_USAGE;
+}
+
+int fail_data(const char *path, const char *format, ...) {
+  struct text line = TEXT_INIT;
+  text_printf(&line, "ashuf: %s: ", shown_path(path));
+  va_list arguments;
+  va_start(arguments, format);
+  add_formatted(&line, format, arguments);
+  va_end(arguments);
+  print_line(&line);
+  return EXIT_BAD_DATA;
+}
+
+void remark(const char *path, const char *format, ...) {
+  struct text line = TEXT_INIT;
+  text_printf(&line, "ashuf: %s: note: ", shown_path(path));
+  va_list arguments;
+  va_start(arguments, format);
+  add_formatted(&line, format, arguments);
+  va_end(arguments);
+  print_line(&line);
+}

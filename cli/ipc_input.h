@@ -1,0 +1,21 @@
+/* An Arrow IPC file, stream or standard input, batch by batch. */
+#ifndef ASHUF_CLI_IPC_INPUT_H
+#define ASHUF_CLI_IPC_INPUT_H
+
+#include "cli.h"
+
+struct ipc_input {
+  const char *path; /* the caller's */
+  struct ArrowArrayStream stream;
+  ashuf_schema *schema;
+};
+
+/* Each returns a status and fills error; nothing is printed. */
+ashuf_status ipc_input_open(struct ipc_input *out, const char *path, struct ashuf_error *error);
+/* batch->release is NULL at the end. */
+ashuf_status ipc_input_next(struct ipc_input *input, struct ArrowArray *batch,
+                            struct ashuf_error *error);
+/* Takes one that never opened. */
+void ipc_input_close(struct ipc_input *input);
+
+#endif /* ASHUF_CLI_IPC_INPUT_H */

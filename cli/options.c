@@ -1,0 +1,167 @@
+#include "options.h"
+
+#include "failure.h"
+#include "help.h"
+#include "nearest.h"
+#include "text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_OPTIONS 32
+
+struct reader {
+  const struct command *command;
+  char **argv;
+  int argc;
+  int next; /* of argv */
+  char *fields;
+};
+
+static int unknown_option(const struct reader *reader, const char *given) {
+  const char *words[MOST_OPTIONS + 2] = {"help", "version"};
+  size_t n = 2;
+  for (const struct option_spec *spec = reader->command->options; spec->name != NULL; spec++)
+    if (n < MOST_OPTIONS) words[n++] = spec->name;
+  const char *meant = given[0] == '-' ? nearest_word(given + 1, words, n) : NULL;
+  if (meant != NULL)
+    return fail_usage(reader->command->name, "unknown option '-%s'; did you mean '--%s'?", given,
+                      meant);
+  return fail_usage(reader->command->name, "unknown option '-%s'; see 'ashuf %s --help'", given,
+                    reader->command->name);
+}
+
+static const struct option_spec *find_name(const struct command *command, const char *name,
+                                           size_t size) {
+  for (const struct option_spec *spec = command->options; spec->name != NULL; spec++)
+    if (strlen(spec->name) == size && memcmp(spec->name, name, size) == 0) return spec;
+  return NULL;
+}
+
+static const struct option_spec *find_letter(const struct command *command, char letter) {
+  for (const struct option_spec *spec = command->options; spec->name != NULL; spec++)
+    if (spec->letter == letter) return spec;
+  return NULL;
+}
+
+static int store_integer(const struct reader *reader, const struct option_spec *spec,
+                         const char *value) {
+  struct option_integer *field = (void *)(reader->fields + spec->field);
+  char *end = NULL;
+  errno = 0;
+  long long number = strtoll(value, &end, 10);
+  bool odd = value[0] == ' ' || value[0] == '+' || end == value || *end != '\0' || errno != 0;
+  if (odd || number < spec->least || number > spec->most)
+    return fail_usage(reader->command->name,
+                      "--%s: '%s' is not a whole number from %" PRId64 " to %" PRId64, spec->name,
+                      value, spec->least, spec->most);
+  field->given = true;
+  field->value = number;
+  return -1;
+}
+
+static int store_choice(const struct reader *reader, const struct option_spec *spec,
+                        const char *value) {
+  size_t n = 0;
+  for (; spec->choices[n] != NULL; n++) {
+    if (strcmp(spec->choices[n], value) != 0) continue;
+    int choice = (int)n;
+    memcpy(reader->fields + spec->field, &choice, sizeof choice);
+    return -1;
+  }
+  struct text list = TEXT_INIT;
+  for (size_t i = 0; i < n; i++) {
+    if (i > 0) text_puts(&list, i + 1 == n ? " or " : ", ");
+    text_puts(&list, spec->choices[i]);
+  }
+  int status = fail_usage(reader->command->name, "--%s: '%s' is not one of %s", spec->name, value,
+                          text_string(&list));
+  text_free(&list);
+  return status;
+}
+
+static int store(const struct reader *reader, const struct option_spec *spec, const char *value) {
+  char *field = reader->fields + spec->field;
+  switch (spec->kind) {
+    case OPTION_FLAG:
+      *(bool *)field = true;
+      return -1;
+    case OPTION_TEXT:
+      memcpy(field, &value, sizeof value);
+      return -1;
+    case OPTION_INTEGER:
+      return store_integer(reader, spec, value);
+    case OPTION_CHOICE:
+      return store_choice(reader, spec, value);
+  }
+  return -1;
+}
+
+/* attached is the value in the same word, or NULL. */
+static int take(struct reader *reader, const struct option_spec *spec, const char *attached) {
+  if (spec->kind == OPTION_FLAG) {
+    if (attached != NULL)
+      return fail_usage(reader->command->name, "--%s takes no value", spec->name);
+    return store(reader, spec, NULL);
+  }
+  if (attached != NULL) return store(reader, spec, attached);
+  if (reader->next >= reader->argc)
+    return fail_usage(reader->command->name, "--%s needs a value: %s", spec->name, spec->argument);
+  return store(reader, spec, reader->argv[reader->next++]);
+}
+
+static int take_long(struct reader *reader, const char *word) {
+  const char *equals = strchr(word, '=');
+  size_t size = equals == NULL ? strlen(word) : (size_t)(equals - word);
+  const struct option_spec *spec = find_name(reader->command, word, size);
+  if (spec != NULL) return take(reader, spec, equals == NULL ? NULL : equals + 1);
+  if (strcmp(word, "help") == 0) return help_command(reader->command);
+  if (strcmp(word, "version") == 0) return help_version();
+  char *name = must_print("-%.*s", (int)size, word);
+  int status = unknown_option(reader, name);
+  free(name);
+  return status;
+}
+
+static int take_short(struct reader *reader, const char *word) {
+  const struct option_spec *spec = find_letter(reader->command, word[0]);
+  if (spec != NULL) {
+    if (spec->kind == OPTION_FLAG && word[1] != '\0') return unknown_option(reader, word);
+    return take(reader, spec, word[1] == '\0' ? NULL : word + 1);
+  }
+  if (strcmp(word, "h") == 0) return help_command(reader->command);
+  return unknown_option(reader, word);
+}
+
+int options_read(const struct command *command, int argc, char **argv, void *fields,
+                 struct arguments *out) {
+  struct reader reader = {command, argv, argc, 0, fields};
+  bool ended = false;
+  out->list = must_allocate((size_t)argc + 1, sizeof *out->list);
+  out->n = 0;
+  while (reader.next < argc) {
+    const char *word = argv[reader.next++];
+    int status = -1;
+    if (ended || word[0] != '-' || word[1] == '\0')
+      out->list[out->n++] = word;
+    else if (strcmp(word, "--") == 0)
+      ended = true;
+    else if (word[1] == '-')
+      status = take_long(&reader, word + 2);
+    else
+      status = take_short(&reader, word + 1);
+    if (status >= 0) {
+      arguments_free(out);
+      return status;
+    }
+  }
+  return -1;
+}
+
+void arguments_free(struct arguments *arguments) {
+  free(arguments->list);
+  arguments->list = NULL;
+  arguments->n = 0;
+}

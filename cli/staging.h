@@ -1,0 +1,34 @@
+/*
+ * Map outputs that appear together or not at all.
+ *
+ * Files are made in a directory of their own inside the output directory (.ashuf-XXXXXX, on the
+ * same file system) under their final names, and renamed into the output directory when all are
+ * finished. Until then what stood there is untouched; a run that is killed leaves at most a
+ * hidden directory, and a failed or interrupted one leaves nothing.
+ *
+ * Order: staging_open -> staging_path ... -> staging_commit, or staging_close, which is always
+ * last and removes what was not committed. Signals are watched from open to close (interrupt.h).
+ */
+#ifndef ASHUF_CLI_STAGING_H
+#define ASHUF_CLI_STAGING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct staging {
+  const char *directory; /* the caller's */
+  char *hidden;
+  bool made; /* directory did not exist before */
+  bool open;
+};
+
+/* Makes the directory where it does not exist; its parent must. Returns an exit status. */
+int staging_open(struct staging *out, const char *directory);
+/* Allocated: where the file of map output number map is made, or where it will stand. */
+char *staging_path(const struct staging *staging, size_t map, const char *ending);
+char *final_path(const struct staging *staging, size_t map, const char *ending);
+/* Names the outputs [0, n): .data, then .index. After a failure none of them is there. */
+int staging_commit(struct staging *staging, size_t n, bool sync);
+void staging_close(struct staging *staging);
+
+#endif /* ASHUF_CLI_STAGING_H */
