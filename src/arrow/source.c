@@ -144,7 +144,7 @@ static ashuf_status check_shape(const struct frame *frame, const struct ArrowArr
   if ((array->dictionary == NULL) != (field->dictionary == NULL))
     return bad_array(frame, SITE_SOURCE_DICTIONARY, error,
                      field->dictionary != NULL ? "no dictionary" : "a dictionary nobody expects");
-  return is_null ? ASHUF_OK : check_null_count(frame, array, error);
+  return info->validity ? check_null_count(frame, array, error) : ASHUF_OK;
 }
 
 /* The row of the parent that row of its child belongs to, or -1. */
@@ -266,7 +266,8 @@ static ashuf_status view_values(const struct frame *frame, struct array_view *vi
   if (view->length == 0 || view->data[0] == NULL) {
     view->data[0] = zeros;
     view->data[1] = zeros;
-    if (layout != LAYOUT_STRUCT && layout != LAYOUT_FIXED_LIST) view->offset = 0;
+    bool shared = layout == LAYOUT_STRUCT || layout == LAYOUT_FIXED_LIST; /* with children */
+    if (view->length == 0 && !shared) view->offset = 0;
     return ASHUF_OK;
   }
   if (layout == LAYOUT_BYTES) return view_bytes(frame, view, error);
