@@ -110,14 +110,17 @@ void decoder_free(struct decoder *d) {
   ashuf_memory_free(memory);
 }
 
-/* Sizes double from 64 KiB, so that slowly growing units do not allocate each time. */
+#define WORK_DOUBLING ((size_t)1 << 20)
+
+/* Sizes double from 64 KiB to 1 MiB, so that slowly growing units do not allocate each time. */
 ashuf_status decoder_work(struct decoder *d, size_t size, struct ashuf_error *error) {
   d->work_start = 0;
   d->work_end = 0;
   if (size <= d->work_capacity) return ASHUF_OK;
   drop_work(d);
   size_t capacity = CODEC_STEP;
-  while (capacity < size) capacity *= 2;
+  while (capacity < size && capacity < WORK_DOUBLING) capacity *= 2;
+  if (capacity < size) capacity = size;
   d->work = memory_alloc(d->memory, capacity);
   if (d->work == NULL) return error_memory(error, SITE_CODEC_WORK, d->memory, capacity);
   d->work_capacity = capacity;
