@@ -73,72 +73,144 @@ int64_t validate_offsets(const void *offsets, int width, int64_t n_offsets, int6
 
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 
-static uint64_t or_64(const uint8_t *at) {
-  uint64_t folded = 0;
-  for (int k = 0; k < 64; k += 8) folded |= load_u64(at + k);
-  return folded & HIGH_BITS;
-}
+typedef uint64_t word_pair __attribute__((vector_size(16)));
 
-/* How many bytes at the front are ASCII, at least: all of them, or up to the first that is not. */
-static size_t ascii_prefix(const uint8_t *bytes, size_t size) {
+/* Whether all of CHUNK bytes are ASCII. */
+ALWAYS_INLINE bool chunk_is_ascii(const uint8_t *at) {
+  word_pair words[CHUNK / sizeof(word_pair)];
+  memcpy(words, at, sizeof words);
+  word_pair folded = words[0] | words[1] | words[2] | words[3];
+  return ((folded[0] | folded[1]) & HIGH_BITS) == 0;
+}
+_Static_assert(CHUNK == 4 * sizeof(word_pair), "chunk_is_ascii folds four pairs");
+
+/* Whole chunks of ASCII at the front, in bytes. */
+static size_t ascii_chunks(const uint8_t *bytes, size_t size) {
   size_t i = 0;
-  while (size - i >= 64 && or_64(bytes + i) == 0) i += 64;
-  while (size - i >= 8) {
-    uint64_t high = load_u64(bytes + i) & HIGH_BITS;
-    if (high != 0) return i + ((size_t)__builtin_ctzll(high) >> 3);
-    i += 8;
-  }
-  while (i < size && bytes[i] < 0x80) i++;
+  while (size - i >= CHUNK && chunk_is_ascii(bytes + i)) i += CHUNK;
   return i;
 }
 
-/*
- * The size of the character that four bytes begin with (the first byte lowest), 0 where they are
- * no character. Each test compares the fixed bits of all its bytes at once, then the bits that
- * overlong forms, surrogates and numbers past U+10FFFF are known by.
- */
-ALWAYS_INLINE size_t character_size(uint32_t word) {
-  if ((word & 0x80) == 0) return 1;
-  if ((word & 0xC0E0) == 0x80C0) return (word & 0x1E) != 0 ? 2 : 0;
-  if ((word & 0xC0C0F0) == 0x8080E0) {
-    uint32_t bits = word & 0x200F;
-    return bits != 0 && bits != 0x200D ? 3 : 0;
-  }
-  if ((word & 0xC0C0C0F8) != 0x808080F0 || (word & 0x3007) == 0) return 0;
-  uint32_t plane = word & 7;
-  return plane < 4 || (plane == 4 && (word & 0x3000) == 0) ? 4 : 0;
+/* Whether the bytes behind the chunks, fewer than one, are ASCII. More bytes are not. */
+static bool tail_is_ascii(const uint8_t *bytes, size_t size) {
+  if (size >= CHUNK) return false;
+  uint64_t folded = 0;
+  for (; size >= 8; bytes += 8, size -= 8) folded |= load_u64(bytes);
+  for (; size > 0; bytes++, size--) folded |= *bytes;
+  return (folded & HIGH_BITS) == 0;
 }
 
-/* Fewer than four bytes as a word: a character that is cut off meets a 0 where it goes on. */
-static uint32_t short_word(const uint8_t *bytes, size_t size) {
-  uint32_t word = 0;
-  for (size_t i = 0; i < size; i++) word |= (uint32_t)bytes[i] << (8 * i);
-  return word;
+/*
+ * What may come next, as the automaton of the well-formed sequences (table 3-7 of the Unicode
+ * standard). A state is the place of its six bits in a row; a row, one for each byte, holds at
+ * the place of every state the state that follows, BAD where none does. So a step is a load that
+ * does not wait for the state, and one shift: the time does not depend on the text.
+ */
+enum utf8_state {
+  BAD = 0,       /* an offender was met */
+  START = 6,     /* between characters */
+  ONE = 12,      /* one more 80..BF */
+  TWO = 18,      /* two more */
+  THREE = 24,    /* three more */
+  AFTER_E0 = 30, /* A0..BF, then one more: no overlong form */
+  AFTER_ED = 36, /* 80..9F, then one more: no surrogate */
+  AFTER_F0 = 42, /* 90..BF, then two more: no overlong form */
+  AFTER_F4 = 48  /* 80..8F, then two more: nothing past U+10FFFF */
+};
+
+#define GOES(from, to) ((uint64_t)(to) << (from))
+#define ASCII GOES(START, START)
+#define CONTINUES (GOES(ONE, START) | GOES(TWO, ONE) | GOES(THREE, TWO))
+#define ROW_80 (CONTINUES | GOES(AFTER_ED, ONE) | GOES(AFTER_F4, TWO))
+#define ROW_90 (CONTINUES | GOES(AFTER_ED, ONE) | GOES(AFTER_F0, TWO))
+#define ROW_A0 (CONTINUES | GOES(AFTER_E0, ONE) | GOES(AFTER_F0, TWO))
+#define LEAD_2 GOES(START, ONE)
+#define LEAD_3 GOES(START, TWO)
+#define LEAD_4 GOES(START, THREE)
+#define TIMES_4(row) row, row, row, row
+#define TIMES_16(row) TIMES_4(row), TIMES_4(row), TIMES_4(row), TIMES_4(row)
+#define TIMES_64(row) TIMES_16(row), TIMES_16(row), TIMES_16(row), TIMES_16(row)
+
+/* clang-format off */
+static const uint64_t utf8_rows[256] = {
+    TIMES_64(ASCII), TIMES_64(ASCII),
+    TIMES_16(ROW_80), TIMES_16(ROW_90), TIMES_16(ROW_A0), TIMES_16(ROW_A0),
+    BAD, BAD, LEAD_2, LEAD_2, TIMES_4(LEAD_2), TIMES_4(LEAD_2), TIMES_4(LEAD_2), TIMES_16(LEAD_2),
+    GOES(START, AFTER_E0), LEAD_3, LEAD_3, LEAD_3, TIMES_4(LEAD_3), TIMES_4(LEAD_3),
+    LEAD_3, GOES(START, AFTER_ED), LEAD_3, LEAD_3,
+    GOES(START, AFTER_F0), LEAD_4, LEAD_4, LEAD_4, GOES(START, AFTER_F4), BAD, BAD, BAD,
+    TIMES_4(BAD), TIMES_4(BAD),
+};
+/* clang-format on */
+
+/* A state in the low six bits, above them what is left of a row. */
+ALWAYS_INLINE uint64_t utf8_step(uint64_t state, uint8_t byte) {
+  return utf8_rows[byte] >> (state & 63);
+}
+ALWAYS_INLINE bool utf8_is(uint64_t state, enum utf8_state which) {
+  return (state & 63) == which;
+}
+
+static uint64_t utf8_run(uint64_t state, const uint8_t *bytes, size_t first, size_t end) {
+  for (size_t i = first; i < end; i++) state = utf8_step(state, bytes[i]);
+  return state;
+}
+
+/*
+ * Four lanes side by side, as one step waits for the one before it:
+ *
+ *   |  lane 0  |  lane 1  |  lane 2  |  lane 3  | next
+ *   0        cut[1]     cut[2]     cut[3]     cut[4]
+ *
+ * Each cut is the start of the character at a multiple of LANE, so lanes are LANE bytes long, give
+ * or take three.
+ */
+#define LANE 128
+#define LANES 4
+
+/* The start of the character that covers byte at, which is at least 3; SIZE_MAX: it is none. */
+static size_t character_start(const uint8_t *bytes, size_t at) {
+  for (size_t back = 0; back < 4; back++)
+    if ((bytes[at - back] & 0xC0) != 0x80) return at - back;
+  return SIZE_MAX;
+}
+
+/* bytes[0, cut[4]) starts a character and goes on for more than LANES * LANE bytes. Returns cut[4],
+ * or 0 where the bytes before it are not UTF-8. */
+static size_t utf8_lanes(const uint8_t *bytes) {
+  size_t cut[LANES + 1] = {0};
+  for (size_t k = 1; k <= LANES; k++) {
+    cut[k] = character_start(bytes, k * LANE);
+    if (cut[k] == SIZE_MAX) return 0;
+  }
+  uint64_t states[LANES] = {START, START, START, START};
+  for (size_t i = 0; i < LANE - 3; i++)
+    for (size_t k = 0; k < LANES; k++) states[k] = utf8_step(states[k], bytes[cut[k] + i]);
+  bool whole = true;
+  for (size_t k = 0; k < LANES; k++)
+    whole &= utf8_is(utf8_run(states[k], bytes, cut[k] + LANE - 3, cut[k + 1]), START);
+  return whole ? cut[LANES] : 0;
 }
 
 bool validate_utf8_bytes(const uint8_t *bytes, size_t size) {
-  size_t i = 0;
-  while (i < size) {
-    if (bytes[i] < 0x80) {
-      i += ascii_prefix(bytes + i, size - i);
-      continue;
-    }
-    uint32_t word = size - i >= 4 ? load_u32(bytes + i) : short_word(bytes + i, size - i);
-    size_t length = character_size(word);
-    if (length == 0) return false;
-    i += length;
+  size_t i = ascii_chunks(bytes, size);
+  while (size - i > LANES * LANE) {
+    size_t taken = utf8_lanes(bytes + i);
+    if (taken == 0) return false;
+    i += taken;
+    i += ascii_chunks(bytes + i, size - i);
   }
-  return true;
+  return utf8_is(utf8_run(START, bytes, i, size), START);
 }
 
 /* Whether a string in bytes of [0, last) starts inside a character. */
 ALWAYS_INLINE bool splits_character(const void *offsets, int width, int64_t length,
                                     const uint8_t *bytes, int64_t last) {
-  for (int64_t i = 0; i < length; i++) {
-    int64_t start = offset_at(offsets, width, i);
-    if (start < last && (bytes[start] & 0xC0) == 0x80) return true;
-  }
-  return false;
+  while (length > 0 && offset_at(offsets, width, length - 1) == last) length--;
+  unsigned split = 0;
+  for (int64_t i = 0; i < length; i++)
+    split |= (bytes[offset_at(offsets, width, i)] & 0xC0) == 0x80;
+  return split != 0;
 }
 
 static int64_t find_bad_string(const void *offsets, int width, int64_t length, const uint8_t *bytes,
@@ -159,8 +231,8 @@ int64_t validate_utf8(const void *offsets, int width, int64_t length, const uint
   int64_t last = offset_at(offsets, width, length);
   if (first == last) return -1;
   size_t size = (size_t)(last - first);
-  size_t ascii = ascii_prefix(bytes + first, size);
-  if (ascii == size) return -1;
+  size_t ascii = ascii_chunks(bytes + first, size);
+  if (tail_is_ascii(bytes + first + ascii, size - ascii)) return -1;
   if (validate_utf8_bytes(bytes + first + ascii, size - ascii)) {
     bool splits = width == 4 ? splits_character(offsets, 4, length, bytes, last)
                              : splits_character(offsets, 8, length, bytes, last);
@@ -185,40 +257,49 @@ ALWAYS_INLINE uint64_t index_bits(const void *indices, int width, int64_t i) {
   }
 }
 
-/* Whether any value, taken as signed, is below 0 or above top, which is at least -1. */
-#define SCAN_INDICES(name, type, load)                                 \
-  static bool name(const uint8_t *at, int64_t n, int64_t top_value) {  \
+/*
+ * Whether any value is out of bounds, by the sign bit of
+ *   value | (top - value)   where top + 1 is at most half of what the width holds: a value is too
+ *                           large where it is in the upper half or the difference is negative
+ *   value & (top - value)   where top is in the upper half: where both are
+ */
+#define SCAN_INDICES(name, type, load, OP)                             \
+  static bool name(const uint8_t *at, int64_t n, uint64_t top_value) { \
     type top = (type)top_value;                                        \
     type signs = 0;                                                    \
     int64_t i = 0;                                                     \
     for (; n - i >= CHUNK; i += CHUNK)                                 \
       for (int64_t k = 0; k < CHUNK; k++) {                            \
         type value = (type)load(at + (i + k) * (int64_t)sizeof(type)); \
-        signs = (type)(signs | value | (type)(top - value));           \
+        signs = (type)(signs | (value OP(type)(top - value)));         \
       }                                                                \
     for (; i < n; i++) {                                               \
       type value = (type)load(at + i * (int64_t)sizeof(type));         \
-      signs = (type)(signs | value | (type)(top - value));             \
+      signs = (type)(signs | (value OP(type)(top - value)));           \
     }                                                                  \
     return signs >> (8 * sizeof(type) - 1) != 0;                       \
   }
 
 #define LOAD_BYTE(at) (*(at))
-SCAN_INDICES(scan_indices_8, uint8_t, LOAD_BYTE)
-SCAN_INDICES(scan_indices_16, uint16_t, load_u16)
-SCAN_INDICES(scan_indices_32, uint32_t, load_u32)
-SCAN_INDICES(scan_indices_64, uint64_t, load_u64)
+SCAN_INDICES(scan_low_8, uint8_t, LOAD_BYTE, |)
+SCAN_INDICES(scan_low_16, uint16_t, load_u16, |)
+SCAN_INDICES(scan_low_32, uint32_t, load_u32, |)
+SCAN_INDICES(scan_low_64, uint64_t, load_u64, |)
+SCAN_INDICES(scan_high_8, uint8_t, LOAD_BYTE, &)
+SCAN_INDICES(scan_high_16, uint16_t, load_u16, &)
+SCAN_INDICES(scan_high_32, uint32_t, load_u32, &)
 
-static bool scan_indices(const void *indices, int width, int64_t n, int64_t top) {
+/* high: the bound, top + 1, is in the upper half; a 64-bit one never is. */
+static bool scan_indices(const void *indices, int width, int64_t n, uint64_t top, bool high) {
   switch (width) {
     case 1:
-      return scan_indices_8(indices, n, top);
+      return high ? scan_high_8(indices, n, top) : scan_low_8(indices, n, top);
     case 2:
-      return scan_indices_16(indices, n, top);
+      return high ? scan_high_16(indices, n, top) : scan_low_16(indices, n, top);
     case 4:
-      return scan_indices_32(indices, n, top);
+      return high ? scan_high_32(indices, n, top) : scan_low_32(indices, n, top);
     default:
-      return scan_indices_64(indices, n, top);
+      return scan_low_64(indices, n, top);
   }
 }
 
@@ -237,12 +318,8 @@ int64_t validate_indices(const void *indices, int width, bool is_signed, int64_t
                          const uint8_t *validity, int64_t limit) {
   uint64_t half = UINT64_C(1) << (8 * width - 1);
   uint64_t bound = limit > 0 ? (uint64_t)limit : 0;
-  bool fits_half = bound <= half;
-  if (is_signed && !fits_half) {
-    bound = half;
-    fits_half = true;
-  }
-  if (!fits_half && bound >> 1 >= half) return -1; /* no index of the width is that large */
-  if (fits_half && !scan_indices(indices, width, length, (int64_t)(bound - 1))) return -1;
+  if (is_signed && bound > half) bound = half;
+  if (bound >> 1 >= half) return -1; /* no index of the width is that large */
+  if (!scan_indices(indices, width, length, bound - 1, bound > half)) return -1;
   return find_bad_index(indices, width, length, validity, bound);
 }

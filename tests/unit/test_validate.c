@@ -164,9 +164,9 @@ static size_t random_character(uint8_t *out) {
 static void random_text_with_one_bad_byte(void **state) {
   (void)state;
   for (int round = 0; round < 20000; round++) {
-    uint8_t bytes[256];
+    uint8_t bytes[1700];
     size_t size = 0;
-    size_t wanted = (size_t)below(240);
+    size_t wanted = (size_t)below(below(4) == 0 ? 1600 : 200);
     bool plain = below(2) == 0;
     while (size < wanted) {
       if (plain)
