@@ -30,6 +30,12 @@ static const struct report_column file_columns[] = {
     {"file", false}, {"kind", false},  {"partitions", true}, {"blocks", true},  {"rows", true},
     {"bytes", true}, {"codec", false}, {"ratio", true},      {"columns", true}, {NULL, false}};
 
+/* The same for TSV, where the schema has to be in the line. */
+static const struct report_column tsv_columns[] = {
+    {"file", false},   {"kind", false},   {"partitions", true}, {"blocks", true},
+    {"rows", true},    {"bytes", true},   {"codec", false},     {"ratio", true},
+    {"columns", true}, {"schema", false}, {NULL, false}};
+
 static const struct report_column partition_columns[] = {
     {"file", false}, {"partition", true}, {"offset", true}, {"bytes", true}, {"blocks", true},
     {"rows", true},  {"raw_bytes", true}, {"ratio", true},  {NULL, false}};
@@ -60,7 +66,7 @@ static json_t *schema_json(const ashuf_schema *schema) {
     set_text(column, "name", arrow.children[i]->name == NULL ? "" : arrow.children[i]->name);
     if (ashuf_schema_format_type(schema, i, &type, NULL) == ASHUF_OK)
       text_add(&text, type.data, type.size);
-    set_text(column, "type", text_string(&text));
+    set_text(column, "type", text_terminated(&text));
     set_value(column, "nullable", json_boolean((arrow.children[i]->flags & ARROW_FLAG_NULLABLE)));
     (void)json_array_append_new(list, column);
     text_free(&text);
@@ -85,7 +91,7 @@ static void set_codecs(json_t *row, unsigned codecs) {
     if (names.size > 0) text_char(&names, '+');
     text_puts(&names, name);
   }
-  if (names.size > 0) set_text(row, "codec", text_string(&names));
+  if (names.size > 0) set_text(row, "codec", text_terminated(&names));
   text_free(&names);
 }
 
@@ -251,11 +257,17 @@ static void print_schemas(const struct report *report) {
   }
 }
 
+static const struct report_column *columns_of(const struct info_options *given,
+                                              enum report_format format) {
+  if (given->partitions) return partition_columns;
+  return format == REPORT_TSV ? tsv_columns : file_columns;
+}
+
 static int info_all(const struct info_options *given, const struct inputs *inputs) {
   struct info info = {.options = given};
   enum report_format format = report_resolve(given->format);
   int status = EXIT_GOOD;
-  report_init(&info.report, given->partitions ? partition_columns : file_columns);
+  report_init(&info.report, columns_of(given, format));
   progress_start();
   for (size_t i = 0; i < inputs->n; i++) {
     const struct input *input = &inputs->list[i];
@@ -295,7 +307,8 @@ const struct command command_info = {
     "info DIR|FILE... [--partitions] [--format FORMAT]",
     "Says what is in shuffle data files and Arrow IPC files: partitions, blocks (of IPC: record\n"
     "batches), rows, bytes, codec and columns. ratio is how many bytes before the codec one byte\n"
-    "behind it stands for. On a terminal and in JSON the schema follows.\n"
+    "behind it stands for. The schema comes with it, on a\n"
+    "terminal below the table.\n"
     "\n"
     "FILE, DIR and '-' mean what they mean to 'ashuf cat'. Blocks are decoded to count their\n"
     "rows, but their values are not checked: that is 'ashuf verify'.\n",

@@ -49,10 +49,14 @@ static void set_place(json_t *fault, const struct ashuf_error *error) {
 
 static void add_fault(struct finding *finding, const struct ashuf_error *error) {
   json_t *fault = json_object();
+  struct text file = TEXT_INIT;
+  const char *message = failure_split(finding->path, error, &file);
+  set_text(fault, "file", text_terminated(&file));
   set_text(fault, "status", ashuf_status_name(error->status));
   set_number(fault, "site", (uint64_t)error->site);
   set_place(fault, error);
-  set_text(fault, "message", failure_message(finding->path, error));
+  set_text(fault, "message", message);
+  text_free(&file);
   (void)json_array_append_new(finding->faults, fault);
   finding->status = worse(finding->status, fail_error(finding->path, error));
 }
@@ -81,6 +85,7 @@ static void check_shuffle(struct finding *finding) {
   struct ashuf_error error;
   if (map_input_open(&input, finding->path, ASHUF_VALIDATE_FULL, &error) != ASHUF_OK) {
     add_fault(finding, &error);
+    if (error.status == ASHUF_BAD_INDEX) set_text(finding->row, "index", "bad");
     return;
   }
   check_blocks(finding, &input);

@@ -81,22 +81,62 @@ void failure_place(struct text *out, const struct ashuf_error *error) {
   add_offset(out, error);
 }
 
-const char *failure_message(const char *path, const struct ashuf_error *error) {
+/*
+ * Behind "FILE: " at the start of a message, where FILE is path or its end ("...end"); NULL where
+ * the message does not start so.
+ */
+static const char *behind_file(const char *message, const char *path) {
+  const char *colon = strstr(message, ": ");
+  if (colon == NULL) return NULL;
+  const char *label = strncmp(message, "...", 3) == 0 ? message + 3 : message;
+  size_t size = (size_t)(colon - label);
+  size_t length = strlen(path);
+  if (colon < label || size == 0 || size > length) return NULL;
+  return memcmp(path + length - size, label, size) == 0 ? colon + 2 : NULL;
+}
+
+static const char *behind_place(const char *message, const struct ashuf_error *error) {
+  char place[80];
+  size_t used = 0;
+  if (error->partition < 0) return message;
+  used = (size_t)snprintf(place, sizeof place, "partition %" PRId64, error->partition);
+  if (strncmp(message, place, used) != 0) return message;
+  if (strncmp(message + used, ": ", 2) == 0) return message + used + 2;
+  used +=
+      (size_t)snprintf(place + used, sizeof place - used, ", block %" PRId64 ": ", error->block);
+  return strncmp(message, place, used) == 0 ? message + used : message;
+}
+
+const char *failure_split(const char *path, const struct ashuf_error *error, struct text *file) {
   size_t size = strlen(path);
   const char *message = error->message;
-  if (strncmp(message, path, size) == 0 && strncmp(message + size, ": ", 2) == 0)
-    return message + size + 2;
+  const char *rest = behind_file(message, path);
+  file->size = 0;
+  text_puts(file, path);
+  if (rest == NULL && size > 5 && strcmp(path + size - 5, ".data") == 0) {
+    file->size = size - 5;
+    text_puts(file, ".index");
+    rest = behind_file(message, text_terminated(file));
+    if (rest == NULL) {
+      file->size = 0;
+      text_puts(file, path);
+    }
+  }
+  message = behind_place(rest == NULL ? message : rest, error);
   return message[0] == '\0' ? ashuf_status_text(error->status) : message;
 }
 
 int fail_error(const char *path, const struct ashuf_error *error) {
   struct text line = TEXT_INIT;
+  struct text file = TEXT_INIT;
   struct text place = TEXT_INIT;
+  const char *message = failure_split(path, error, &file);
   failure_place(&place, error);
-  text_printf(&line, "ashuf: %s: ", shown_path(path));
-  if (place.size > 0) text_printf(&line, "%s: ", text_string(&place));
-  text_puts(&line, failure_message(path, error));
+  text_printf(&line, "ashuf: %s: ", shown_path(text_terminated(&file)));
+  if (place.size > 0) text_printf(&line, "%s: ", text_terminated(&place));
+  text_puts(&line, message);
   print_line(&line);
+  text_free(&file);
   text_free(&place);
   return status_of(error);
 }

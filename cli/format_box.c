@@ -40,12 +40,12 @@ struct box_sink {
 static char *shown_value(struct text *text) {
   struct text line = TEXT_INIT;
   text_shown(&line, text->data, text->size);
-  (void)text_string(&line);
+  (void)text_terminated(&line);
   if (utf8_columns(line.data, line.size) > WIDEST_VALUE) {
     line.size = utf8_fit(line.data, line.size, WIDEST_VALUE - 1);
     text_puts(&line, ELLIPSIS);
   }
-  (void)text_string(&line);
+  (void)text_terminated(&line);
   text->size = 0;
   return line.data;
 }

@@ -45,7 +45,7 @@ static int csv_begin(struct sink *sink, const struct column *root, const ashuf_s
     if (i > 0) text_char(&self->line, ',');
     size_t start = self->line.size;
     text_utf8(&self->line, root->children[i].name, strlen(root->children[i].name));
-    (void)text_string(&self->line);
+    (void)text_terminated(&self->line);
     quote(&self->line, start);
   }
   text_char(&self->line, '\n');
@@ -61,7 +61,7 @@ static void add_row(struct text *line, const struct column *root, const struct A
     if (value_is_null(column, batch->children[i], row)) continue;
     size_t start = line->size;
     value_text(line, column, batch->children[i], row);
-    (void)text_string(line);
+    (void)text_terminated(line);
     quote(line, start);
   }
   text_char(line, '\n');

@@ -79,10 +79,10 @@ int schema_tell_difference(const char *path, const ashuf_schema *schema, const c
     here.size = there.size = 0;
     add_column(&here, schema, i);
     add_column(&there, other, i);
-    told = strcmp(text_string(&here), text_string(&there)) != 0;
+    told = strcmp(text_terminated(&here), text_terminated(&there)) != 0;
     if (told)
       status = fail_data(path, "another schema: column %" PRId64 " is %s here and %s in %s", i,
-                         text_string(&here), text_string(&there), shown_path(other_path));
+                         text_terminated(&here), text_terminated(&there), shown_path(other_path));
   }
   if (!told) status = fail_data(path, "another schema than that of %s", shown_path(other_path));
   text_free(&here);

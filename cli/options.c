@@ -77,7 +77,7 @@ static int store_choice(const struct reader *reader, const struct option_spec *s
     text_puts(&list, spec->choices[i]);
   }
   int status = fail_usage(reader->command->name, "--%s: '%s' is not one of %s", spec->name, value,
-                          text_string(&list));
+                          text_terminated(&list));
   text_free(&list);
   return status;
 }

@@ -41,7 +41,7 @@ void set_value(json_t *row, const char *key, json_t *value) {
 void set_text(json_t *row, const char *key, const char *value) {
   struct text clean = TEXT_INIT;
   text_utf8(&clean, value, strlen(value));
-  set_value(row, key, json_stringn(text_string(&clean), clean.size));
+  set_value(row, key, json_stringn(text_terminated(&clean), clean.size));
   text_free(&clean);
 }
 
@@ -54,6 +54,20 @@ void set_ratio(json_t *row, const char *key, uint64_t whole, uint64_t part) {
   set_value(row, key, json_real(round((double)whole / (double)part * 100) / 100));
 }
 
+/* A schema as one line: "id int64 not null, name utf8". */
+static void add_schema(struct text *out, const json_t *schema) {
+  for (size_t i = 0; i < json_array_size(schema); i++) {
+    const json_t *column = json_array_get(schema, i);
+    const char *name = json_string_value(json_object_get(column, "name"));
+    const char *type = json_string_value(json_object_get(column, "type"));
+    if (i > 0) text_puts(out, ", ");
+    text_shown(out, name, strlen(name));
+    text_char(out, ' ');
+    text_shown(out, type, strlen(type));
+    if (!json_is_true(json_object_get(column, "nullable"))) text_puts(out, " not null");
+  }
+}
+
 static void add_cell(struct text *out, const json_t *value) {
   if (json_is_integer(value))
     text_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
@@ -61,8 +75,8 @@ static void add_cell(struct text *out, const json_t *value) {
     text_printf(out, "%.2f", json_real_value(value));
   else if (json_is_string(value))
     text_shown(out, json_string_value(value), json_string_length(value));
-  else if (json_is_boolean(value))
-    text_puts(out, json_is_true(value) ? "yes" : "no");
+  else if (json_is_array(value))
+    add_schema(out, value);
 }
 
 static void print_tsv(const struct report *report) {

@@ -91,7 +91,7 @@ void text_printf(struct text *text, const char *format, ...) {
   va_end(again);
 }
 
-const char *text_string(struct text *text) {
+const char *text_terminated(struct text *text) {
   reserve(text, 1);
   text->data[text->size] = '\0';
   return text->data;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct text {
-  char *data; /* not terminated; see text_string */
+  char *data; /* not terminated; see text_terminated */
   size_t size;
   size_t capacity;
 };
@@ -21,7 +21,8 @@ void text_free(struct text *text);
 void text_add(struct text *text, const void *bytes, size_t size);
 void text_char(struct text *text, char c);
 void text_puts(struct text *text, const char *string);
-void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_printf(struct text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3), nonnull));
 /* Bytes that should be UTF-8; what is not becomes U+FFFD. */
 void text_utf8(struct text *text, const void *bytes, size_t size);
 /* The same as a JSON string, quotes included. */
@@ -29,7 +30,7 @@ void text_json(struct text *text, const void *bytes, size_t size);
 /* The same for people: control characters become \n, \t or \xNN. */
 void text_shown(struct text *text, const void *bytes, size_t size);
 /* The text, terminated; valid until it grows. */
-const char *text_string(struct text *text);
+const char *text_terminated(struct text *text);
 
 /* Length of the well-formed UTF-8 sequence at bytes, size >= 1; 0 where there is none. */
 size_t utf8_length(const unsigned char *bytes, size_t size);
