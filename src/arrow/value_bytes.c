@@ -82,6 +82,7 @@ static ashuf_status spell_dictionary(struct spelling *out, const struct source *
   return spell(out, source->dictionary, batch, (int64_t)index);
 }
 
+/* Rows of structs and fixed-size lists are those of their children, offsets being the views'. */
 static ashuf_status spell_valid(struct spelling *out, const struct source *source, size_t batch,
                                 int64_t row) {
   const struct field *field = source->field;
@@ -100,12 +101,12 @@ static ashuf_status spell_valid(struct spelling *out, const struct source *sourc
     case LAYOUT_LIST:
       return spell_list(out, source, view, batch, slot);
     case LAYOUT_FIXED_LIST:
-      return spell_rows(out, &source->children[0], batch, slot * field->list_size,
-                        (slot + 1) * field->list_size);
+      return spell_rows(out, &source->children[0], batch, row * field->list_size,
+                        (row + 1) * field->list_size);
     case LAYOUT_STRUCT: {
       ashuf_status status = ASHUF_OK;
       for (int32_t i = 0; i < field->n_children && status == ASHUF_OK; i++)
-        status = spell(out, &source->children[i], batch, slot);
+        status = spell(out, &source->children[i], batch, row);
       return status;
     }
     default:

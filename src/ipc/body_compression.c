@@ -57,7 +57,7 @@ static ashuf_status plan(struct body_unpacker *unpacker, const struct body *body
   if (!buffer_reserve(&unpacker->lists, unpacker->memory, n * sizeof(struct ipc_buffer)))
     return error_memory(error, SITE_UNPACK_MEMORY, unpacker->memory, n);
   for (uint32_t i = 0; i < n; i++) {
-    struct packed packed;
+    struct packed packed = {NULL, 0, 0};
     ashuf_status status = read_packed(body, message, i, &packed, error);
     if (status != ASHUF_OK) return status;
     struct ipc_buffer place = {(int64_t)*total, (int64_t)plain_size(&packed)};
@@ -77,7 +77,7 @@ static ashuf_status fill(struct body_unpacker *unpacker, const struct body *body
                          struct ashuf_error *error) {
   int codec = message->batch.compression == BODY_LZ4 ? ASHUF_CODEC_LZ4 : ASHUF_CODEC_ZSTD;
   for (uint32_t i = 0; i < message->batch.n_buffers; i++) {
-    struct packed packed;
+    struct packed packed = {NULL, 0, 0};
     ashuf_status status = read_packed(body, message, i, &packed, error);
     if (status != ASHUF_OK) return status;
     struct ipc_buffer place;
