@@ -11,7 +11,7 @@ void flatbuf_init(struct flatbuf *reader, const uint8_t *data, size_t size, uint
   reader->data = data;
   reader->size = size;
   reader->offset = offset;
-  reader->bytes_left = (uint64_t)size * 8 + 256;
+  reader->bytes_left = (uint64_t)size * 4 + 256;
   reader->tables_left = size / 4;
   reader->error = error;
 }

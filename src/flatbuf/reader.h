@@ -21,8 +21,8 @@
  * each visited range, is charged:
  *   tables: size / 4. Every visit goes through an offset of four bytes of its own, so a writer
  *           that shares no table that holds tables stays below, however long its vectors are.
- *   bytes:  8 * size + 256. Without sharing the sum is below 3 * size (a table of 4 bytes with a
- *           vtable shared by many is the worst); the rest is room for shared vtables and names.
+ *   bytes:  4 * size + 256. Without sharing the sum is below 2 * size, as no table is smaller than
+ *           half of itself and its vtable; the rest is room for names that a writer shares.
  */
 #ifndef ASHUF_FLATBUF_READER_H
 #define ASHUF_FLATBUF_READER_H

@@ -114,16 +114,18 @@ ashuf_status schema_read_unsealed(const struct message *message, ashuf_memory *m
                                   ashuf_schema **out, struct ashuf_error *error);
 
 /*
- * Bound on the fields: a Field table, the vector entry that leads to it and its type table take
- * 24 bytes and more of the metadata each, so size / 16 refuses none that a writer makes, and a
- * hostile schema of n bytes costs at most n / 16 struct field. Pairs of custom metadata are
- * tables of the reader's budget; they are counted before the array for them is allocated.
+ * Bounds on what is allocated, set so that no writer meets them even if it shares strings: a
+ * Field table, the vector entry that leads to it and its type table take 24 bytes and more of the
+ * metadata, a KeyValue table and its vector entry 16. So a schema of n bytes has at most n / 16
+ * fields and n / 16 pairs; both are counted before their arrays are allocated. Texts are bounded
+ * by the bytes that the reader lets be visited (flatbuf/reader.h).
  */
 struct schema_reader {
   struct flatbuf flatbuf;
   ashuf_schema *schema;
   struct ashuf_error *error;
   size_t fields_left;
+  size_t pairs_left;
   bool named; /* the error names a field already, the innermost one */
 };
 

@@ -41,11 +41,12 @@ static ashuf_status read_pairs(struct schema_reader *reader, const struct flatbu
   struct flatbuf_vector vector;
   if (!flatbuf_vector(&reader->flatbuf, table, slot, 4, 4, &vector)) return ASHUF_BAD_METADATA;
   if (vector.count == 0) return ASHUF_OK;
-  if (vector.count > reader->flatbuf.tables_left) {
+  if (vector.count > reader->pairs_left) {
     (void)flatbuf_fail(&reader->flatbuf, SITE_IPC_TOO_MANY_PAIRS, vector.at,
-                       "too many pairs of custom metadata");
+                       "more pairs of custom metadata than its size allows");
     return ASHUF_BAD_METADATA;
   }
+  reader->pairs_left -= vector.count;
   struct key_value *pairs = arena_array(&reader->schema->arena, vector.count, sizeof *pairs);
   if (pairs == NULL) return schema_read_memory(reader, vector.count * sizeof *pairs);
   *out = pairs;
@@ -224,6 +225,7 @@ static ashuf_status read_message(struct schema_reader *reader, const struct mess
   flatbuf_init(&reader->flatbuf, message->metadata, message->metadata_size, message->offset,
                reader->error);
   reader->fields_left = message->metadata_size / 16;
+  reader->pairs_left = message->metadata_size / 16;
   if (!flatbuf_root(&reader->flatbuf, &root) ||
       !flatbuf_union(&reader->flatbuf, &root, MESSAGE_HEADER_TYPE, MESSAGE_SCHEMA, &type, &header))
     return ASHUF_BAD_METADATA;

@@ -216,7 +216,7 @@ static void test_budgets_end_repeated_visits(void **state) {
   open_sample(&fixture, SIZE_MAX, 0);
   visits = 0;
   while (flatbuf_text(&fixture.reader, &fixture.root, SLOT_TEXT, &text)) visits++;
-  assert_in_range(visits, 50, 8 * sizeof sample);
+  assert_in_range(visits, 50, sizeof sample);
   close_failed(&fixture, SITE_FLATBUF_BYTE_BUDGET, 40);
 }
 
