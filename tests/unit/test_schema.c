@@ -333,6 +333,45 @@ static void a_mismatch_names_the_column_and_both_types(void **state) {
                   "expected 1 columns, found 2: column \"b\" is not expected");
 }
 
+static struct ArrowSchema *map_of(int64_t flags) {
+  struct ArrowSchema *entries = schema_node_flags("+s", "entries", 0);
+  schema_node_add(schema_node_add(entries, schema_node_flags("u", "k", 0)), schema_node("i", "v"));
+  return schema_node_batch(schema_node_add(schema_node_flags("+m", "m", flags), entries));
+}
+
+static struct ArrowSchema *child_under(const char *format) {
+  return schema_node_batch(schema_node_add(schema_node(format, "c"), schema_node("i", "x")));
+}
+
+static void every_parameter_tells_types_apart(void **state) {
+  (void)state;
+  expect_mismatch(map_of(0), map_of(ARROW_FLAG_MAP_KEYS_SORTED),
+                  "column \"m\": expected map<utf8, int32> not null, "
+                  "found map<utf8, int32, keys sorted> not null");
+  struct ArrowSchema *ordered = dictionary("d", schema_node("u", ""));
+  ordered->flags |= ARROW_FLAG_DICTIONARY_ORDERED;
+  expect_mismatch(schema_node_batch(dictionary("d", schema_node("u", ""))),
+                  schema_node_batch(ordered),
+                  "column \"d\": expected dictionary<int32, utf8>, "
+                  "found dictionary<int32, utf8, ordered>");
+  expect_mismatch(schema_node_batch(dictionary("d", schema_node("u", ""))),
+                  schema_node_batch(dictionary("d", schema_node("z", ""))),
+                  "column \"d\": expected dictionary<int32, utf8>, "
+                  "found dictionary<int32, binary>");
+  expect_mismatch(one("w:3", "b"), one("w:4", "b"),
+                  "column \"b\": expected fixed_size_binary(3), found fixed_size_binary(4)");
+  expect_mismatch(child_under("+w:3"), child_under("+w:4"),
+                  "column \"c\": expected fixed_size_list<x: int32>[3], "
+                  "found fixed_size_list<x: int32>[4]");
+  expect_mismatch(child_under("+us:3"), child_under("+us:4"),
+                  "column \"c\": expected sparse_union<x: int32=3>, "
+                  "found sparse_union<x: int32=4>");
+  expect_mismatch(child_under("+s"), one("+s", "c"),
+                  "column \"c\": expected struct<x: int32>, found struct<>");
+  expect_mismatch(one("ttu", "t"), one("ttn", "t"),
+                  "column \"t\": expected time64(us), found time64(ns)");
+}
+
 static void what_a_message_does_not_carry_is_not_compared(void **state) {
   (void)state;
   struct ArrowSchema *left = schema_node_batch(dictionary("d", schema_node("u", "x")));
@@ -403,6 +442,7 @@ int main(void) {
       cmocka_unit_test_teardown(a_schema_without_dictionaries_is_its_own_plain, free_nodes),
       cmocka_unit_test(a_published_message_is_freed_with_the_schema),
       cmocka_unit_test_teardown(a_mismatch_names_the_column_and_both_types, free_nodes),
+      cmocka_unit_test_teardown(every_parameter_tells_types_apart, free_nodes),
       cmocka_unit_test_teardown(what_a_message_does_not_carry_is_not_compared, free_nodes),
       cmocka_unit_test_teardown(names_in_types_are_escaped_and_cut, free_nodes),
       cmocka_unit_test_teardown(columns_are_found_by_name, free_nodes),
