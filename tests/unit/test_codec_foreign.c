@@ -124,6 +124,38 @@ static void linked_lz4_blocks_reach_back_64_kib(void **state) {
   free(frame);
 }
 
+static struct ashuf_buffer written(int codec, int level, const uint8_t *bytes, size_t size) {
+  struct ashuf_buffer out = ASHUF_BUFFER_INIT;
+  struct encoder *e = encoder_new(NULL);
+  assert_int_equal(encoder_open(e, codec, 1, level, &out, NULL, NULL), ASHUF_OK);
+  encoder_write(e, bytes, size);
+  assert_int_equal(encoder_close(e, NULL), ASHUF_OK);
+  encoder_free(e);
+  return out;
+}
+
+static void the_lz4_frame_library_reads_our_frames(void **state) {
+  (void)state;
+  static const size_t sizes[] = {0, 1, 900, 65536, 300000};
+  uint8_t *bytes = codec_sample(300000, 8);
+  uint8_t *back = malloc(300001);
+  for (size_t i = 0; i < 10; i++) {
+    LZ4F_dctx *context = NULL;
+    struct ashuf_buffer out = written(ASHUF_CODEC_LZ4, i < 5 ? 0 : 9, bytes, sizes[i % 5]);
+    size_t in = out.size;
+    size_t got = 300001;
+    assert_false(LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)));
+    assert_int_equal(LZ4F_decompress(context, back, &got, out.data, &in, NULL), 0);
+    assert_int_equal(in, out.size);
+    assert_int_equal(got, sizes[i % 5]);
+    assert_memory_equal(back, bytes, got);
+    (void)LZ4F_freeDecompressionContext(context);
+    ashuf_buffer_free(&out);
+  }
+  free(bytes);
+  free(back);
+}
+
 static void wrong_lz4_checksums_and_sizes_are_errors(void **state) {
   (void)state;
   LZ4F_preferences_t preferences;
