@@ -99,7 +99,7 @@ ashuf_status map_file_open(const char *data_path, const char *index_path, bool r
   char *beside = index_path == NULL ? index_path_of(data_path, memory) : NULL;
   ashuf_status status;
   if (index_path == NULL && beside == NULL)
-    status = error_memory(error, SITE_MAP_MEMORY, memory, strlen(data_path));
+    status = error_memory(error, SITE_MAP_MEMORY, memory, strlen(data_path) + sizeof ".index");
   else
     status = open_both(file, data_path, beside != NULL ? beside : index_path, require_index, error);
   if (beside != NULL) memory_free(memory, beside, strlen(beside) + 1);

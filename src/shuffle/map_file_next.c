@@ -69,7 +69,8 @@ static ashuf_status read_block(const ashuf_map_file *file, uint64_t offset, uint
   if (status != ASHUF_OK) return status;
   if (info.size > left) return cut(SITE_MAP_BLOCK_CUT, offset, "the block", info.size, left, error);
   if (!block_allocate(file->memory, (size_t)info.size, out))
-    return error_memory(error, SITE_MAP_BLOCK_MEMORY, file->memory, (size_t)info.size);
+    return error_memory(error, SITE_MAP_BLOCK_MEMORY, file->memory,
+                        BLOCK_START + (size_t)info.size);
   uint8_t *bytes = (uint8_t *)out->private_data + BLOCK_START;
   memcpy(bytes, header, sizeof header);
   status = file_read_at(&file->data, offset + sizeof header, bytes + sizeof header,

@@ -36,19 +36,24 @@ static void reader_free(struct reader *reader) {
   ashuf_memory_free(memory);
 }
 
-static bool copy_paths(struct reader *reader, const char *const *paths, size_t n_paths) {
-  if (n_paths == 0) return true;
-  if (n_paths > SIZE_MAX / sizeof *reader->paths) return false;
+static ashuf_status no_memory(const struct reader *reader, size_t size, struct ashuf_error *error) {
+  return error_memory(error, SITE_READER_MEMORY, reader->memory, size);
+}
+
+static ashuf_status copy_paths(struct reader *reader, const char *const *paths, size_t n_paths,
+                               struct ashuf_error *error) {
+  if (n_paths == 0) return ASHUF_OK;
+  if (n_paths > SIZE_MAX / sizeof *reader->paths) return no_memory(reader, SIZE_MAX, error);
   reader->paths = memory_zeroed(reader->memory, n_paths * sizeof *reader->paths);
-  if (reader->paths == NULL) return false;
+  if (reader->paths == NULL) return no_memory(reader, n_paths * sizeof *reader->paths, error);
   reader->n_paths = n_paths;
   for (size_t i = 0; i < n_paths; i++) {
     size_t size = strlen(paths[i]) + 1;
     reader->paths[i] = memory_alloc(reader->memory, size);
-    if (reader->paths[i] == NULL) return false;
+    if (reader->paths[i] == NULL) return no_memory(reader, size, error);
     memcpy(reader->paths[i], paths[i], size);
   }
-  return true;
+  return ASHUF_OK;
 }
 
 /* The file at path, and the cursor at its first partition asked for. */
@@ -124,9 +129,8 @@ static ashuf_status start(struct reader *reader, const char *const *paths, size_
   if (options->decode.expected != NULL) reader->schema = ashuf_schema_ref(options->decode.expected);
   reader->first_partition = options->first_partition;
   reader->end_partition = options->end_partition == 0 ? -1 : options->end_partition;
-  if (!copy_paths(reader, paths, n_paths))
-    return error_memory(error, SITE_READER_MEMORY, reader->memory, n_paths);
-  ashuf_status status = check_files(reader, error);
+  ashuf_status status = copy_paths(reader, paths, n_paths, error);
+  if (status == ASHUF_OK) status = check_files(reader, error);
   if (status == ASHUF_OK) status = ashuf_ctx_new(&ctx_options, &reader->ctx, error);
   if (status == ASHUF_OK) status = read_first(reader, error);
   return status;
