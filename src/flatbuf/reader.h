@@ -80,7 +80,8 @@ void flatbuf_init(struct flatbuf *reader, const uint8_t *data, size_t size, uint
 bool flatbuf_root(struct flatbuf *reader, struct flatbuf_table *out);
 
 /* Fills the error at a position; returns false. */
-bool flatbuf_fail(struct flatbuf *reader, int site, size_t at, const char *what);
+__attribute__((cold, noinline)) bool flatbuf_fail(struct flatbuf *reader, int site, size_t at,
+                                                  const char *what);
 
 /*
  * The position of a slot's inline value of size bytes (1, 2, 4, 8: also its alignment), 0 where

@@ -99,7 +99,7 @@ ashuf_status message_read(const uint8_t *metadata, size_t size, uint64_t offset,
     return ASHUF_BAD_METADATA;
   if (version != METADATA_V4 && version != METADATA_V5)
     return error_at(error, ASHUF_BAD_METADATA, SITE_IPC_VERSION, offset + root.at,
-                    "metadata: version number %d is neither V4 nor V5", version);
+                    "metadata: version V%d is neither V4 nor V5", version + 1);
   if (!read_header(&reader, &root, &own) || !check_message_pairs(&reader, &root))
     return ASHUF_BAD_METADATA;
   if (own.body_length < 0)

@@ -8,6 +8,10 @@ ashuf_status schema_read_bad(struct schema_reader *reader, int site, size_t at, 
                   what, (long long)value);
 }
 
+static ashuf_status missing(struct schema_reader *reader, int site, size_t at, const char *what) {
+  return error_at(reader->error, ASHUF_BAD_SCHEMA, site, reader->flatbuf.offset + at, "%s", what);
+}
+
 ashuf_status schema_read_memory(struct schema_reader *reader, size_t size) {
   return error_memory(reader->error, SITE_IPC_MEMORY, reader->schema->memory, size);
 }
@@ -82,8 +86,7 @@ static ashuf_status read_type_part(struct schema_reader *reader, const struct fl
                      &type) ||
       !flatbuf_vector(&reader->flatbuf, table, FIELD_CHILDREN, 4, 4, &children))
     return ASHUF_BAD_METADATA;
-  if (ipc_type == 0)
-    return schema_read_bad(reader, SITE_IPC_NO_TYPE, table->at, "a field without type", 0);
+  if (ipc_type == 0) return missing(reader, SITE_IPC_NO_TYPE, table->at, "a field without type");
   if (type.at == 0)
     return error_at(reader->error, ASHUF_UNSUPPORTED_TYPE, SITE_IPC_UNKNOWN_TYPE,
                     reader->flatbuf.offset + table->at, "unknown type number %d", ipc_type);
@@ -101,8 +104,7 @@ static ashuf_status read_index_type(struct schema_reader *reader,
   if (!flatbuf_table(&reader->flatbuf, encoding, ENCODING_INDEX_TYPE, &index))
     return ASHUF_BAD_METADATA;
   if (index.at == 0)
-    return schema_read_bad(reader, SITE_IPC_NO_INDEX_TYPE, encoding->at,
-                           "a dictionary without index type", 0);
+    return missing(reader, SITE_IPC_NO_INDEX_TYPE, encoding->at, "a dictionary without index type");
   return schema_read_type(reader, IPC_INT, &index, field);
 }
 
@@ -209,7 +211,7 @@ static ashuf_status read_table(struct schema_reader *reader, const struct flatbu
       !flatbuf_vector(&reader->flatbuf, table, SCHEMA_FEATURES, 8, 8, &features))
     return ASHUF_BAD_METADATA;
   if (columns.data == NULL)
-    return schema_read_bad(reader, SITE_IPC_NO_FIELDS, table->at, "a schema without fields", 0);
+    return missing(reader, SITE_IPC_NO_FIELDS, table->at, "a schema without fields");
   status = new_fields(reader, &columns, &schema->columns);
   if (status != ASHUF_OK) return status;
   schema->n_columns = (int32_t)columns.count;

@@ -45,7 +45,7 @@ static int each_file(const char *folder, const char *suffix, check_file *check) 
     snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
     if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
       n += each_file(path, suffix, check);
-    else if (ends)
+    else if (ends && entry->d_type != DT_DIR)
       n += check_path(path, check);
   }
   closedir(directory);
@@ -235,6 +235,83 @@ static void test_streams_of_many_implementations_are_taken(void **state) {
   assert_true(n_foreign > 0);
 }
 
+/* Streams that are bad by their metadata: made for other readers, so named by what is wrong. */
+static const struct {
+  const char *name;
+  ashuf_status status;
+} bad_metadata[] = {
+    {"009_bad_body_len_negative", ASHUF_BAD_FRAMING},
+    {"015_bad_header_type_99", ASHUF_BAD_METADATA},
+    {"016_bad_metadata_version_v6", ASHUF_BAD_METADATA},
+    {"017_bad_root_offset_oob", ASHUF_BAD_METADATA},
+    {"018_bad_type_none", ASHUF_BAD_SCHEMA},
+    {"019_bad_type_tag_200", ASHUF_UNSUPPORTED_TYPE},
+    {"022_bad_fsl_negative", ASHUF_BAD_SCHEMA},
+    {"023_bad_decimal_prec_0", ASHUF_BAD_SCHEMA},
+    {"024_bad_decimal_prec_39", ASHUF_BAD_SCHEMA},
+    {"025_bad_decimal_width_96", ASHUF_BAD_SCHEMA},
+    {"026_bad_list_no_child", ASHUF_BAD_SCHEMA},
+    {"027_bad_list_two_children", ASHUF_BAD_SCHEMA},
+    {"028_bad_map_child_not_struct", ASHUF_BAD_SCHEMA},
+    {"029_bad_map_three_fields", ASHUF_BAD_SCHEMA},
+    {"030_bad_ree_one_child", ASHUF_BAD_SCHEMA},
+    {"031_bad_ree_float_runends", ASHUF_BAD_SCHEMA},
+    {"035_bad_union_ids_count", ASHUF_BAD_SCHEMA},
+    {"036_bad_dict_index_float", ASHUF_BAD_SCHEMA},
+    {"037_bad_schema_depth_2000", ASHUF_BAD_SCHEMA},
+    {"116_bad_schema_bad_leaf_depth40", ASHUF_BAD_METADATA},
+    {"117_bad_schema_dag_bomb", ASHUF_BAD_METADATA},
+    {"119_either_big_endian", ASHUF_BIG_ENDIAN},
+    {"178_bad_schema_header_absent", ASHUF_BAD_METADATA},
+    {"179_either_schema_fields_absent", ASHUF_BAD_SCHEMA},
+    {"180_bad_field_type_absent", ASHUF_BAD_METADATA},
+};
+
+/* The status of the first message that is refused; each in a block of its exact size. */
+static ashuf_status read_all(const uint8_t *data, size_t size) {
+  struct stream_walk walk = {data, size, 0};
+  const uint8_t *metadata;
+  size_t metadata_size;
+  ashuf_status status = ASHUF_OK;
+  while (status == ASHUF_OK && stream_walk_next(&walk, &metadata, &metadata_size)) {
+    struct message message;
+    ashuf_schema *schema = NULL;
+    uint8_t *own = copy(metadata, metadata_size);
+    status = message_read(own, metadata_size, 0, &message, NULL);
+    if (status == ASHUF_OK && message.type == MESSAGE_SCHEMA)
+      status = schema_read(&message, NULL, &schema, NULL);
+    ashuf_schema_free(schema);
+    free(own);
+    if (status == ASHUF_OK) stream_walk_skip(&walk, message.body_length);
+  }
+  return status;
+}
+
+static void test_bad_metadata_is_refused(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof bad_metadata / sizeof bad_metadata[0]; i++) {
+    char path[1024];
+    size_t size;
+    snprintf(path, sizeof path, "%s/data/ipc_cases/%s.stream", root, bad_metadata[i].name);
+    uint8_t *data = stream_walk_file(path, &size);
+    if (data == NULL) fail_msg("%s cannot be read", path);
+    ashuf_status status = read_all(data, size);
+    free(data);
+    if (status != bad_metadata[i].status)
+      fail_msg("%s: %s", bad_metadata[i].name, ashuf_status_name(status));
+  }
+}
+
+static void check_no_crash(const char *name, const uint8_t *data, size_t size) {
+  (void)name;
+  (void)read_all(data, size);
+}
+
+static void test_finds_of_a_fuzzer_do_no_harm(void **state) {
+  (void)state;
+  assert_true(each_test_file("data/ipc_fuzz", "", check_no_crash) > 0);
+}
+
 int main(void) {
   const char *data = getenv("ASHUF_TEST_DATA");
   if (data == NULL) {
@@ -246,6 +323,8 @@ int main(void) {
       cmocka_unit_test(test_arrow_rs_metadata_is_written_byte_for_byte),
       cmocka_unit_test(test_schemas_of_other_writers_survive_a_round_trip),
       cmocka_unit_test(test_streams_of_many_implementations_are_taken),
+      cmocka_unit_test(test_bad_metadata_is_refused),
+      cmocka_unit_test(test_finds_of_a_fuzzer_do_no_harm),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
