@@ -387,8 +387,8 @@ static ashuf_status import_root(struct importing *importing, const struct ArrowS
 
 ashuf_status schema_import_any(const struct ArrowSchema *node, ashuf_memory *memory,
                                ashuf_schema **out, struct ashuf_error *error) {
-  if (node == NULL || out == NULL)
-    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_SCHEMA_ARGUMENT, "no schema or no output");
+  if (node == NULL)
+    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_SCHEMA_ARGUMENT, "no schema");
   struct importing importing = {schema_new(memory), error, 0};
   if (importing.schema == NULL) return schema_no_memory(memory, error);
   ashuf_status status = import_root(&importing, node);
@@ -403,8 +403,10 @@ ashuf_status schema_import_any(const struct ArrowSchema *node, ashuf_memory *mem
 
 ashuf_status ashuf_schema_import(const struct ArrowSchema *schema, ashuf_memory *memory,
                                  ashuf_schema **out, struct ashuf_error *error) {
+  if (out == NULL)
+    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_SCHEMA_ARGUMENT, "no output");
   ashuf_schema *imported = NULL;
-  ashuf_status status = schema_import_any(schema, memory, out == NULL ? NULL : &imported, error);
+  ashuf_status status = schema_import_any(schema, memory, &imported, error);
   if (status == ASHUF_OK) status = schema_check_supported(imported, error);
   if (status != ASHUF_OK) {
     ashuf_schema_free(imported);

@@ -71,8 +71,9 @@ static ashuf_status check_union(const struct field *field, struct ashuf_error *e
   if (field->n_children > 0 && field->type_ids == NULL)
     return BAD(error, SITE_SCHEMA_UNION_IDS, "union without type ids");
   for (int32_t i = 0; i < field->n_children; i++) {
-    int id = field->type_ids[i];
-    if (id < 0) return BAD(error, SITE_SCHEMA_UNION_IDS, "union type id %d is below 0", id);
+    if (field->type_ids[i] < 0)
+      return BAD(error, SITE_SCHEMA_UNION_IDS, "union type id %d is below 0", field->type_ids[i]);
+    uint8_t id = (uint8_t)field->type_ids[i];
     if (seen[id]) return BAD(error, SITE_SCHEMA_UNION_IDS, "union type id %d occurs twice", id);
     seen[id] = true;
   }

@@ -80,13 +80,15 @@ struct type_info {
   uint8_t ipc_type; /* tag of the Type union in Schema.fbs */
   uint8_t buffers;  /* buffers in IPC, the validity bitmap included; views: without data buffers */
   bool validity;    /* whether there is a validity bitmap */
-  int8_t children;  /* how many a field of the type has; -1: any number */
+  int32_t children; /* how many a field of the type has; -1: any number */
 };
 
 /* type < TYPE_COUNT. */
 const struct type_info *type_info(enum arrow_type type);
 
-static inline bool type_is_nested(enum arrow_type type) { return type >= TYPE_LIST; }
+static inline bool type_is_nested(enum arrow_type type) {
+  return type >= TYPE_LIST;
+}
 static inline bool type_is_signed_index(enum arrow_type type) {
   return type >= TYPE_INT8 && type <= TYPE_INT64;
 }
