@@ -14,7 +14,9 @@ ashuf_status ashuf_partitioner_new(const ashuf_schema *schema,
   return partition_new(schema, &own, memory, out, error);
 }
 
-void ashuf_partitioner_free(ashuf_partitioner *partitioner) { partition_unref(partitioner); }
+void ashuf_partitioner_free(ashuf_partitioner *partitioner) {
+  partition_unref(partitioner);
+}
 
 ashuf_status ashuf_partition_ids(const ashuf_partitioner *partitioner,
                                  const struct ArrowArray *batch, int32_t *ids,

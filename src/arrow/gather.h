@@ -90,7 +90,7 @@ const uint8_t *gather_value(const struct source *source, const struct selection 
  * is any valid one, or 0. BAD_ARRAY for an index outside the dictionary.
  */
 ashuf_status gather_decode(const struct source *source, const struct selection *selection,
-                           uint8_t *validity, int64_t *nulls, row_id *ids,
-                           struct selection *values, struct ashuf_error *error);
+                           uint8_t *validity, int64_t *nulls, row_id *ids, struct selection *values,
+                           struct ashuf_error *error);
 
 #endif /* ASHUF_ARROW_GATHER_H */

@@ -135,8 +135,7 @@ bool gather_has_no_nulls(const struct source *source, const struct selection *se
   if (selection->ids != NULL) return ids_have_no_nulls(source, selection);
   for (size_t i = 0; i < selection->n_ranges; i++) {
     const struct row_range *range = &selection->ranges[i];
-    if (range->length != 0 && source->views[row_batch(range->first)].validity != NULL)
-      return false;
+    if (range->length != 0 && source->views[row_batch(range->first)].validity != NULL) return false;
   }
   return true;
 }

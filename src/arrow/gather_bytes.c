@@ -63,8 +63,7 @@ static ALWAYS_INLINE void bytes_of_ids(const struct source *source, const row_id
 static ALWAYS_INLINE void bytes_of_rows(const struct source *source, row_id first, int64_t n,
                                         const uint8_t *gathered, int width, uint8_t *out,
                                         size_t room) {
-  size_t size =
-      (size_t)(load_offset(gathered, width, n) - load_offset(gathered, width, 0));
+  size_t size = (size_t)(load_offset(gathered, width, n) - load_offset(gathered, width, 0));
   if (size == 0) return;
   const struct array_view *view = &source->views[row_batch(first)];
   const uint8_t *offsets = view->data[0] + (view->offset + row_number(first)) * width;
@@ -80,8 +79,7 @@ static ALWAYS_INLINE void bytes_of_rows(const struct source *source, row_id firs
     const uint8_t *entries = gathered + i * width;
     for (int64_t k = 0; k < count; k++) ids[k] = first + (uint64_t)(i + k);
     bytes_of_ids(source, ids, count, entries, width, out, room);
-    size_t copied =
-        (size_t)(load_offset(entries, width, count) - load_offset(entries, width, 0));
+    size_t copied = (size_t)(load_offset(entries, width, count) - load_offset(entries, width, 0));
     out += copied;
     room -= copied;
   }

@@ -13,8 +13,7 @@ struct decode_job {
 
 /* Up to a word of rows. Returns the bits of those whose value is not null either. */
 static ALWAYS_INLINE uint64_t decode_chunk(struct decode_job *job, const row_id *ids, int64_t n,
-                                           uint64_t valid, bool null_values,
-                                           enum arrow_type type) {
+                                           uint64_t valid, bool null_values, enum arrow_type type) {
   const struct source *dictionary = job->source->dictionary;
   uint64_t result = valid;
   for (int64_t i = 0; i < n; i++) {
@@ -43,19 +42,26 @@ static ALWAYS_INLINE uint64_t decode_chunk(struct decode_job *job, const row_id 
 static uint64_t decode_typed(struct decode_job *job, const row_id *ids, int64_t n, uint64_t valid,
                              bool nulls) {
   switch (job->source->field->type) {
-    case TYPE_INT8: return decode_chunk(job, ids, n, valid, nulls, TYPE_INT8);
-    case TYPE_UINT8: return decode_chunk(job, ids, n, valid, nulls, TYPE_UINT8);
-    case TYPE_INT16: return decode_chunk(job, ids, n, valid, nulls, TYPE_INT16);
-    case TYPE_UINT16: return decode_chunk(job, ids, n, valid, nulls, TYPE_UINT16);
-    case TYPE_INT32: return decode_chunk(job, ids, n, valid, nulls, TYPE_INT32);
-    case TYPE_UINT32: return decode_chunk(job, ids, n, valid, nulls, TYPE_UINT32);
-    default: return decode_chunk(job, ids, n, valid, nulls, TYPE_UINT64);
+    case TYPE_INT8:
+      return decode_chunk(job, ids, n, valid, nulls, TYPE_INT8);
+    case TYPE_UINT8:
+      return decode_chunk(job, ids, n, valid, nulls, TYPE_UINT8);
+    case TYPE_INT16:
+      return decode_chunk(job, ids, n, valid, nulls, TYPE_INT16);
+    case TYPE_UINT16:
+      return decode_chunk(job, ids, n, valid, nulls, TYPE_UINT16);
+    case TYPE_INT32:
+      return decode_chunk(job, ids, n, valid, nulls, TYPE_INT32);
+    case TYPE_UINT32:
+      return decode_chunk(job, ids, n, valid, nulls, TYPE_UINT32);
+    default:
+      return decode_chunk(job, ids, n, valid, nulls, TYPE_UINT64);
   }
 }
 
 ashuf_status gather_decode(const struct source *source, const struct selection *selection,
-                           uint8_t *validity, int64_t *nulls, row_id *ids,
-                           struct selection *values, struct ashuf_error *error) {
+                           uint8_t *validity, int64_t *nulls, row_id *ids, struct selection *values,
+                           struct ashuf_error *error) {
   struct decode_job job = {.source = source, .ids = ids};
   struct selection_cursor cursor = {0};
   row_id room[CHUNK_ROWS];

@@ -26,9 +26,9 @@ static ALWAYS_INLINE void zero_nulls(uint64_t nulls, size_t width, uint8_t *out)
 }
 
 /* Rows of a chunk without a valid one are not looked at: their ids may name nothing. */
-static ALWAYS_INLINE void copy_ids_masked(const struct source *source, const row_id *ids,
-                                          int64_t n, const uint8_t *validity, int64_t first,
-                                          size_t width, uint8_t *out) {
+static ALWAYS_INLINE void copy_ids_masked(const struct source *source, const row_id *ids, int64_t n,
+                                          const uint8_t *validity, int64_t first, size_t width,
+                                          uint8_t *out) {
   for (int64_t i = 0; i < n; i += CHUNK_ROWS) {
     int64_t count = min_rows(CHUNK_ROWS, n - i);
     uint64_t word = load_bits(validity, first + i, count);
@@ -93,12 +93,23 @@ static void gather_ranges(const struct source *source, const struct selection *s
 static void zero_ranges(const uint8_t *validity, int64_t first, int64_t n, size_t width,
                         uint8_t *out) {
   switch (width) {
-    case 1: zero_null_rows(validity, first, n, 1, out); break;
-    case 2: zero_null_rows(validity, first, n, 2, out); break;
-    case 4: zero_null_rows(validity, first, n, 4, out); break;
-    case 8: zero_null_rows(validity, first, n, 8, out); break;
-    case 16: zero_null_rows(validity, first, n, 16, out); break;
-    default: zero_null_rows(validity, first, n, width, out);
+    case 1:
+      zero_null_rows(validity, first, n, 1, out);
+      break;
+    case 2:
+      zero_null_rows(validity, first, n, 2, out);
+      break;
+    case 4:
+      zero_null_rows(validity, first, n, 4, out);
+      break;
+    case 8:
+      zero_null_rows(validity, first, n, 8, out);
+      break;
+    case 16:
+      zero_null_rows(validity, first, n, 16, out);
+      break;
+    default:
+      zero_null_rows(validity, first, n, width, out);
   }
 }
 
@@ -119,13 +130,26 @@ void gather_fixed(const struct source *source, const struct selection *selection
   const row_id *ids = selection->ids + cursor->item;
   cursor->item += n;
   switch (width) {
-    case 1: gather_ids(source, ids, n, validity, first, 1, out); break;
-    case 2: gather_ids(source, ids, n, validity, first, 2, out); break;
-    case 4: gather_ids(source, ids, n, validity, first, 4, out); break;
-    case 8: gather_ids(source, ids, n, validity, first, 8, out); break;
-    case 16: gather_ids(source, ids, n, validity, first, 16, out); break;
-    case 32: gather_ids(source, ids, n, validity, first, 32, out); break;
-    default: gather_wide_ids(source, ids, n, validity, first, width, out);
+    case 1:
+      gather_ids(source, ids, n, validity, first, 1, out);
+      break;
+    case 2:
+      gather_ids(source, ids, n, validity, first, 2, out);
+      break;
+    case 4:
+      gather_ids(source, ids, n, validity, first, 4, out);
+      break;
+    case 8:
+      gather_ids(source, ids, n, validity, first, 8, out);
+      break;
+    case 16:
+      gather_ids(source, ids, n, validity, first, 16, out);
+      break;
+    case 32:
+      gather_ids(source, ids, n, validity, first, 32, out);
+      break;
+    default:
+      gather_wide_ids(source, ids, n, validity, first, width, out);
   }
 }
 

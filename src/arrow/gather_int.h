@@ -7,7 +7,9 @@
 
 #define CHUNK_ROWS 64 /* one word of a bitmap */
 
-static inline int64_t min_rows(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t min_rows(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
 
 /* Whether rows that a range names are there: not so only below an empty dictionary of nulls. */
 static inline bool range_in_view(const struct array_view *view, int64_t first, int64_t n) {
@@ -25,8 +27,8 @@ static inline void cursor_settle(const struct selection *selection,
 }
 
 /* The next rows of one range, at most n of them (n > 0 rows are left): the first one's id. */
-static inline row_id cursor_take(const struct selection *selection,
-                                 struct selection_cursor *cursor, int64_t n, int64_t *taken) {
+static inline row_id cursor_take(const struct selection *selection, struct selection_cursor *cursor,
+                                 int64_t n, int64_t *taken) {
   cursor_settle(selection, cursor);
   const struct row_range *range = &selection->ranges[cursor->item];
   row_id first = range->first + (uint64_t)cursor->within;

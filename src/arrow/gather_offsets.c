@@ -37,8 +37,8 @@ static ALWAYS_INLINE void offsets_of_ids(struct offsets_job *job, const row_id *
       at.bad |= (uint64_t)(start > end) | (uint64_t)(end > limit);
       at.sum += end - start;
       put_offset(&at, width);
-      if (lists && at.bad == 0) range_list_add(at.list, row_id_of(batch, (int64_t)start),
-                                               (int64_t)(end - start));
+      if (lists && at.bad == 0)
+        range_list_add(at.list, row_id_of(batch, (int64_t)start), (int64_t)(end - start));
       i++;
     } while (i < n && row_batch(ids[i]) == batch);
   }

@@ -7,10 +7,14 @@
 /* Spark counts in microseconds. */
 static enum hash_kind kind_of_unit(enum time_unit unit) {
   switch (unit) {
-    case UNIT_SECOND: return HASH_SECONDS;
-    case UNIT_MILLI: return HASH_MILLIS;
-    case UNIT_MICRO: return HASH_INT64;
-    default: return HASH_NANOS;
+    case UNIT_SECOND:
+      return HASH_SECONDS;
+    case UNIT_MILLI:
+      return HASH_MILLIS;
+    case UNIT_MICRO:
+      return HASH_INT64;
+    default:
+      return HASH_NANOS;
   }
 }
 
@@ -22,38 +26,58 @@ static enum hash_kind kind_of_decimal(const struct field *field) {
 
 static enum hash_kind kind_of_layout(enum arrow_type type) {
   switch (type_info(type)->layout) {
-    case LAYOUT_BYTES: return HASH_BYTES;
-    case LAYOUT_LIST: return HASH_LIST;
-    case LAYOUT_FIXED_LIST: return HASH_FIXED_LIST;
-    case LAYOUT_STRUCT: return HASH_STRUCT;
-    default: return HASH_REFUSED;
+    case LAYOUT_BYTES:
+      return HASH_BYTES;
+    case LAYOUT_LIST:
+      return HASH_LIST;
+    case LAYOUT_FIXED_LIST:
+      return HASH_FIXED_LIST;
+    case LAYOUT_STRUCT:
+      return HASH_STRUCT;
+    default:
+      return HASH_REFUSED;
   }
 }
 
 enum hash_kind hash_kind_of(const struct field *field) {
   if (field->dictionary != NULL) return HASH_DICTIONARY;
   switch ((enum arrow_type)field->type) {
-    case TYPE_NULL: return HASH_NOTHING;
-    case TYPE_BOOL: return HASH_BOOL;
-    case TYPE_INT8: return HASH_INT8;
-    case TYPE_INT16: return HASH_INT16;
+    case TYPE_NULL:
+      return HASH_NOTHING;
+    case TYPE_BOOL:
+      return HASH_BOOL;
+    case TYPE_INT8:
+      return HASH_INT8;
+    case TYPE_INT16:
+      return HASH_INT16;
     case TYPE_INT32:
     case TYPE_DATE32:
-    case TYPE_INTERVAL_MONTHS: return HASH_INT32;
-    case TYPE_INT64: return HASH_INT64;
-    case TYPE_FLOAT32: return HASH_FLOAT32;
-    case TYPE_FLOAT64: return HASH_FLOAT64;
+    case TYPE_INTERVAL_MONTHS:
+      return HASH_INT32;
+    case TYPE_INT64:
+      return HASH_INT64;
+    case TYPE_FLOAT32:
+      return HASH_FLOAT32;
+    case TYPE_FLOAT64:
+      return HASH_FLOAT64;
     case TYPE_DECIMAL32:
     case TYPE_DECIMAL64:
     case TYPE_DECIMAL128:
-    case TYPE_DECIMAL256: return kind_of_decimal(field);
-    case TYPE_DATE64: return HASH_DATE64;
-    case TYPE_TIME64: return field->unit == UNIT_NANO ? HASH_INT64 : HASH_REFUSED;
+    case TYPE_DECIMAL256:
+      return kind_of_decimal(field);
+    case TYPE_DATE64:
+      return HASH_DATE64;
+    case TYPE_TIME64:
+      return field->unit == UNIT_NANO ? HASH_INT64 : HASH_REFUSED;
     case TYPE_TIMESTAMP:
-    case TYPE_DURATION: return kind_of_unit(field->unit);
-    case TYPE_INTERVAL_MONTH_DAY_NANO: return HASH_INTERVAL;
-    case TYPE_FIXED_SIZE_BINARY: return HASH_FIXED;
-    default: return kind_of_layout(field->type);
+    case TYPE_DURATION:
+      return kind_of_unit(field->unit);
+    case TYPE_INTERVAL_MONTH_DAY_NANO:
+      return HASH_INTERVAL;
+    case TYPE_FIXED_SIZE_BINARY:
+      return HASH_FIXED;
+    default:
+      return kind_of_layout(field->type);
   }
 }
 
@@ -125,11 +149,14 @@ static bool chain_row(const struct source *source, enum hash_kind kind, size_t b
   int64_t start;
   int64_t size;
   switch (kind) {
-    case HASH_STRUCT: return chain_struct(source, batch, row, state);
-    case HASH_DICTIONARY: return chain_dictionary(source, batch, row, state);
+    case HASH_STRUCT:
+      return chain_struct(source, batch, row, state);
+    case HASH_DICTIONARY:
+      return chain_dictionary(source, batch, row, state);
     case HASH_FIXED_LIST:
       return chain(&source->children[0], batch, row * list_size, list_size, state);
-    default: break;
+    default:
+      break;
   }
   if (!bounds(source, view, row, &start, &size)) return false;
   if (kind == HASH_LIST) return chain(&source->children[0], batch, start, size, state);
@@ -200,8 +227,7 @@ static bool fold_rows(const struct source *source, size_t batch, int64_t first, 
     return true;
   }
   for (int64_t i = 0; i < n; i++)
-    if (view_is_valid(view, first + i) &&
-        !chain_row(source, kind, batch, first + i, &hashes[i]))
+    if (view_is_valid(view, first + i) && !chain_row(source, kind, batch, first + i, &hashes[i]))
       return false;
   return true;
 }

@@ -9,7 +9,7 @@
 
 #define ROW_HASH_SEED 42u
 
-enum row_hash_site { SITE_HASH_TYPE = 560, SITE_HASH_VALUES = 561 };
+enum row_hash_site { SITE_HASH_TYPE = 570, SITE_HASH_VALUES = 571 };
 
 /* UNSUPPORTED_TYPE where Spark has no hash for the field's type, naming the column. */
 ashuf_status row_hash_check(const struct field *field, struct ashuf_error *error);

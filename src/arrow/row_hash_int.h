@@ -63,23 +63,40 @@ static ALWAYS_INLINE uint32_t hash_slot(enum hash_kind kind, uint32_t state, con
                                         int64_t slot, int width) {
   const uint8_t *at = values + slot * width;
   switch (kind) {
-    case HASH_BOOL: return murmur3_int(state, (values[slot >> 3] >> (slot & 7)) & 1);
-    case HASH_INT8: return murmur3_int(state, (uint32_t)(int32_t)(int8_t)*at);
-    case HASH_INT16: return murmur3_int(state, (uint32_t)(int32_t)(int16_t)load_u16(at));
-    case HASH_INT32: return murmur3_int(state, load_u32(at));
-    case HASH_INT64: return murmur3_long(state, load_u64(at));
-    case HASH_FLOAT32: return hash_float32(state, load_u32(at));
-    case HASH_FLOAT64: return hash_float64(state, load_u64(at));
-    case HASH_SECONDS: return murmur3_long(state, load_u64(at) * 1000000u);
-    case HASH_MILLIS: return murmur3_long(state, load_u64(at) * 1000u);
-    case HASH_NANOS: return murmur3_long(state, (uint64_t)floor_divide(load_i64(at), 1000));
-    case HASH_DATE64: return murmur3_int(state, (uint32_t)floor_divide(load_i64(at), 86400000));
-    case HASH_DECIMAL32: return murmur3_long(state, (uint64_t)(int64_t)load_i32(at));
-    case HASH_LOW_64: return murmur3_long(state, load_u64(at));
-    case HASH_DIGITS: return hash_decimal(state, at, width);
-    case HASH_INTERVAL: return hash_interval(state, at);
-    case HASH_FIXED: return murmur3_bytes(state, at, (size_t)width);
-    default: return state;
+    case HASH_BOOL:
+      return murmur3_int(state, (values[slot >> 3] >> (slot & 7)) & 1);
+    case HASH_INT8:
+      return murmur3_int(state, (uint32_t)(int32_t)(int8_t)*at);
+    case HASH_INT16:
+      return murmur3_int(state, (uint32_t)(int32_t)(int16_t)load_u16(at));
+    case HASH_INT32:
+      return murmur3_int(state, load_u32(at));
+    case HASH_INT64:
+      return murmur3_long(state, load_u64(at));
+    case HASH_FLOAT32:
+      return hash_float32(state, load_u32(at));
+    case HASH_FLOAT64:
+      return hash_float64(state, load_u64(at));
+    case HASH_SECONDS:
+      return murmur3_long(state, load_u64(at) * 1000000u);
+    case HASH_MILLIS:
+      return murmur3_long(state, load_u64(at) * 1000u);
+    case HASH_NANOS:
+      return murmur3_long(state, (uint64_t)floor_divide(load_i64(at), 1000));
+    case HASH_DATE64:
+      return murmur3_int(state, (uint32_t)floor_divide(load_i64(at), 86400000));
+    case HASH_DECIMAL32:
+      return murmur3_long(state, (uint64_t)(int64_t)load_i32(at));
+    case HASH_LOW_64:
+      return murmur3_long(state, load_u64(at));
+    case HASH_DIGITS:
+      return hash_decimal(state, at, width);
+    case HASH_INTERVAL:
+      return hash_interval(state, at);
+    case HASH_FIXED:
+      return murmur3_bytes(state, at, (size_t)width);
+    default:
+      return state;
   }
 }
 

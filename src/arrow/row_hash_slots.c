@@ -71,13 +71,27 @@ void hash_slots(const struct array_view *view, enum hash_kind kind, int width, i
                 int64_t n, uint32_t *hashes) {
   if (fold_wide(view, kind, first, n, hashes)) return;
   switch (kind) {
-    case HASH_BOOL: fold(view, HASH_BOOL, 0, first, n, hashes); break;
-    case HASH_INT8: fold(view, HASH_INT8, 1, first, n, hashes); break;
-    case HASH_INT16: fold(view, HASH_INT16, 2, first, n, hashes); break;
-    case HASH_INT32: fold(view, HASH_INT32, 4, first, n, hashes); break;
-    case HASH_INT64: fold(view, HASH_INT64, 8, first, n, hashes); break;
-    case HASH_FLOAT32: fold(view, HASH_FLOAT32, 4, first, n, hashes); break;
-    case HASH_FLOAT64: fold(view, HASH_FLOAT64, 8, first, n, hashes); break;
+    case HASH_BOOL:
+      fold(view, HASH_BOOL, 0, first, n, hashes);
+      break;
+    case HASH_INT8:
+      fold(view, HASH_INT8, 1, first, n, hashes);
+      break;
+    case HASH_INT16:
+      fold(view, HASH_INT16, 2, first, n, hashes);
+      break;
+    case HASH_INT32:
+      fold(view, HASH_INT32, 4, first, n, hashes);
+      break;
+    case HASH_INT64:
+      fold(view, HASH_INT64, 8, first, n, hashes);
+      break;
+    case HASH_FLOAT32:
+      fold(view, HASH_FLOAT32, 4, first, n, hashes);
+      break;
+    case HASH_FLOAT64:
+      fold(view, HASH_FLOAT64, 8, first, n, hashes);
+      break;
     case HASH_LOW_64:
       if (width == 16) {
         fold(view, HASH_LOW_64, 16, first, n, hashes);
@@ -85,7 +99,8 @@ void hash_slots(const struct array_view *view, enum hash_kind kind, int width, i
       }
       fold(view, HASH_LOW_64, width, first, n, hashes);
       break;
-    default: fold(view, kind, width, first, n, hashes);
+    default:
+      fold(view, kind, width, first, n, hashes);
   }
 }
 

@@ -76,8 +76,7 @@ static ashuf_status grow(struct source_set *set, struct ashuf_error *error) {
   for (int32_t i = 0; i < set->schema->n_columns; i++)
     place_views(&set->columns[i], views, capacity, set->n_batches, &position);
   if (set->n_batches != 0) memcpy(lengths, set->lengths, set->n_batches * sizeof *lengths);
-  if (set->lengths != NULL)
-    memory_free(set->memory, set->lengths, slab_size(set, set->capacity));
+  if (set->lengths != NULL) memory_free(set->memory, set->lengths, slab_size(set, set->capacity));
   set->lengths = lengths;
   set->capacity = capacity;
   return ASHUF_OK;
@@ -217,9 +216,8 @@ static ashuf_status view_validity(const struct frame *frame, struct array_view *
 static ashuf_status view_offsets(const struct frame *frame, struct array_view *view,
                                  struct ashuf_error *error) {
   int width = frame->source->field->byte_width;
-  view->limit = view->length == 0
-                    ? 0
-                    : load_offset(view->data[0], width, view->offset + view->length);
+  view->limit =
+      view->length == 0 ? 0 : load_offset(view->data[0], width, view->offset + view->length);
   if (view->limit < 0)
     return bad_array(frame, SITE_SOURCE_LAST_OFFSET, error, "the last offset is negative");
   return ASHUF_OK;
@@ -233,12 +231,11 @@ static ashuf_status view_bytes(const struct frame *frame, struct array_view *vie
   int width = frame->source->field->byte_width;
   for (int64_t row = 0; row < view->length; row++) {
     int64_t slot = view->offset + row;
-    if (view_is_valid(view, row) && load_offset(view->data[0], width, slot) !=
-                                        load_offset(view->data[0], width, slot + 1))
+    if (view_is_valid(view, row) &&
+        load_offset(view->data[0], width, slot) != load_offset(view->data[0], width, slot + 1))
       return bad_array(frame, SITE_SOURCE_NO_BYTES, error, "strings without a bytes buffer");
   }
   view->data[1] = zeros;
-  view->limit = 0;
   return ASHUF_OK;
 }
 
@@ -341,17 +338,16 @@ static ashuf_status check_root(const ashuf_schema *schema, const struct ArrowArr
       batch->offset > MAX_ROWS)
     return error_set(error, ASHUF_BAD_ARRAY, SITE_SOURCE_LENGTH,
                      "batch: length or offset out of range");
-  if (batch->n_children != schema->n_columns ||
-      (schema->n_columns != 0 && batch->children == NULL))
+  if (batch->n_children != schema->n_columns || (schema->n_columns != 0 && batch->children == NULL))
     return error_set(error, ASHUF_BAD_ARRAY, SITE_SOURCE_CHILDREN,
                      "batch has %lld columns, the schema %d", (long long)batch->n_children,
                      schema->n_columns);
   if (batch->n_buffers > 1 || batch->n_buffers < 0 || batch->dictionary != NULL)
     return error_set(error, ASHUF_BAD_ARRAY, SITE_SOURCE_BUFFERS, "batch is not a struct array");
   bool bitmap = batch->n_buffers == 1 && batch->buffers != NULL && batch->buffers[0] != NULL;
-  if (batch->null_count > 0 || (batch->null_count != 0 && bitmap &&
-                                bits_count(batch->buffers[0], batch->offset, batch->length) !=
-                                    batch->length))
+  if (batch->null_count > 0 ||
+      (batch->null_count != 0 && bitmap &&
+       bits_count(batch->buffers[0], batch->offset, batch->length) != batch->length))
     return error_set(error, ASHUF_BAD_ARRAY, SITE_SOURCE_ROOT_NULLS, "batch has null rows");
   for (int32_t i = 0; i < schema->n_columns; i++)
     if (batch->children[i] == NULL)
@@ -382,8 +378,7 @@ ashuf_status source_set_push(struct source_set *set, const struct ArrowArray *ba
     status = look(&set->columns[i], NULL, number, batch->children[i], batch->offset, batch->length,
                   error);
   if (status != ASHUF_OK) return status;
-  for (int32_t i = 0; i < set->schema->n_columns; i++)
-    count_nulls(&set->columns[i], number, false);
+  for (int32_t i = 0; i < set->schema->n_columns; i++) count_nulls(&set->columns[i], number, false);
   set->lengths[number] = batch->length;
   set->n_batches++;
   return ASHUF_OK;
@@ -395,8 +390,7 @@ void source_set_clear(struct source_set *set) {
 }
 
 void source_set_free(struct source_set *set) {
-  if (set->lengths != NULL)
-    memory_free(set->memory, set->lengths, slab_size(set, set->capacity));
+  if (set->lengths != NULL) memory_free(set->memory, set->lengths, slab_size(set, set->capacity));
   arena_free(&set->arena);
   ashuf_schema_free(set->schema);
   ashuf_memory_free(set->memory);

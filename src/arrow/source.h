@@ -27,8 +27,9 @@
 /* One array of one batch: a cache line. */
 struct array_view {
   const uint8_t *validity; /* NULL: no nulls among the rows, whatever bitmap the array has */
-  const uint8_t *data[2];  /* buffers after the validity: values; offsets, bytes; type ids, offsets */
-  int64_t offset;          /* slots before the first row, in every buffer of this array */
+  const uint8_t
+      *data[2];   /* buffers after the validity: values; offsets, bytes; type ids, offsets */
+  int64_t offset; /* slots before the first row, in every buffer of this array */
   int64_t length;
   int64_t limit; /* bytes: where the last one ends; lists: rows of the child; dictionary: values */
   const struct ArrowArray *array;
@@ -37,7 +38,7 @@ struct array_view {
 struct source {
   const struct field *field;
   struct array_view *views;
-  size_t n_with_nulls; /* views with a validity bitmap */
+  size_t n_with_nulls;       /* views with a validity bitmap */
   struct source *children;   /* field->n_children; for a dictionary the values' are below it */
   struct source *dictionary; /* NULL where not dictionary-encoded */
 };

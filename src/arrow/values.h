@@ -1,4 +1,5 @@
-/* Loads of single offsets, dictionary indices and runs of bits: what every reader of views needs. */
+/* Loads of single offsets, dictionary indices and runs of bits: what every reader of views needs.
+ */
 #ifndef ASHUF_ARROW_VALUES_H
 #define ASHUF_ARROW_VALUES_H
 
@@ -25,13 +26,20 @@ static ALWAYS_INLINE void store_offset(void *offsets, int width, int64_t slot, u
 static ALWAYS_INLINE uint64_t load_index(const void *indices, enum arrow_type type, int64_t slot) {
   const uint8_t *base = indices;
   switch (type) {
-    case TYPE_INT8: return (uint64_t)(int64_t)(int8_t)base[slot];
-    case TYPE_UINT8: return base[slot];
-    case TYPE_INT16: return (uint64_t)(int64_t)(int16_t)load_u16(base + slot * 2);
-    case TYPE_UINT16: return load_u16(base + slot * 2);
-    case TYPE_INT32: return (uint64_t)(int64_t)load_i32(base + slot * 4);
-    case TYPE_UINT32: return load_u32(base + slot * 4);
-    default: return load_u64(base + slot * 8);
+    case TYPE_INT8:
+      return (uint64_t)(int64_t)(int8_t)base[slot];
+    case TYPE_UINT8:
+      return base[slot];
+    case TYPE_INT16:
+      return (uint64_t)(int64_t)(int16_t)load_u16(base + slot * 2);
+    case TYPE_UINT16:
+      return load_u16(base + slot * 2);
+    case TYPE_INT32:
+      return (uint64_t)(int64_t)load_i32(base + slot * 4);
+    case TYPE_UINT32:
+      return load_u32(base + slot * 4);
+    default:
+      return load_u64(base + slot * 8);
   }
 }
 

@@ -64,8 +64,7 @@ void scatter_reset(struct scatter *scatter) {
 }
 
 void scatter_free(struct scatter *scatter) {
-  if (scatter->starts != NULL)
-    memory_free(scatter->memory, scatter->starts, starts_size(scatter));
+  if (scatter->starts != NULL) memory_free(scatter->memory, scatter->starts, starts_size(scatter));
   memory_free(scatter->memory, scatter->rows, scatter->capacity * sizeof *scatter->rows);
   *scatter = (struct scatter){0};
 }

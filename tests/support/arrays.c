@@ -197,12 +197,16 @@ struct test_column column_struct(const char *name, const char *valid, int64_t n,
 static size_t index_width(char format) {
   switch (format) {
     case 'c':
-    case 'C': return 1;
+    case 'C':
+      return 1;
     case 's':
-    case 'S': return 2;
+    case 'S':
+      return 2;
     case 'i':
-    case 'I': return 4;
-    default: return 8;
+    case 'I':
+      return 4;
+    default:
+      return 8;
   }
 }
 

@@ -85,8 +85,8 @@ extern const char *const test_types[];
 /* ---- As text ------------------------------------------------------------------------------ */
 
 /* The value of a row by a slow reading of the format that shares nothing with the library:
- * little-endian values as hex, [a,b] lists, {a,b} structs, null, dictionary values decoded (an array
- * without a dictionary may stand for one that has). The string is malloced. */
+ * little-endian values as hex, [a,b] lists, {a,b} structs, null, dictionary values decoded (an
+ * array without a dictionary may stand for one that has). The string is malloced. */
 char *value_text(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t row);
 
 #endif /* TESTS_SUPPORT_ARRAYS_H */

@@ -4,16 +4,76 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const test_types[] = {
-    "n", "b", "c", "C", "s", "S", "i", "I", "l", "L", "e", "f", "g", "d:9,2,32", "d:18,2,64",
-    "d:18,2", "d:38,10", "d:76,5,256", "tdD", "tdm", "tts", "ttm", "ttu", "ttn", "tss:", "tsm:UTC",
-    "tsu:UTC", "tsn:", "tDs", "tDm", "tDu", "tDn", "tiM", "tiD", "tin", "w:0", "w:1", "w:3", "w:16",
-    "w:100", "z", "Z", "u", "U", "list(i)", "large_list(u)", "list(n)", "list(list(b))", "map(u,l)",
-    "fixed_list:3(i)", "fixed_list:0(i)", "fixed_list:2(u)", "struct(i,u,b)", "struct()",
-    "struct(struct(l,list(u)),fixed_list:2(b))", "list(struct(b,u))", "dict:i(u)", "dict:c(u)",
-    "dict:C(i)", "dict:s(w:3)", "dict:S(z)", "dict:I(b)", "dict:l(l)", "dict:L(d:38,10)",
-    "list(dict:i(u))", "struct(dict:c(u),i)", "dict:i(struct(i,u))", "dict:i(list(u))",
-    "dict:i(fixed_list:2(i))", NULL};
+const char *const test_types[] = {"n",
+                                  "b",
+                                  "c",
+                                  "C",
+                                  "s",
+                                  "S",
+                                  "i",
+                                  "I",
+                                  "l",
+                                  "L",
+                                  "e",
+                                  "f",
+                                  "g",
+                                  "d:9,2,32",
+                                  "d:18,2,64",
+                                  "d:18,2",
+                                  "d:38,10",
+                                  "d:76,5,256",
+                                  "tdD",
+                                  "tdm",
+                                  "tts",
+                                  "ttm",
+                                  "ttu",
+                                  "ttn",
+                                  "tss:",
+                                  "tsm:UTC",
+                                  "tsu:UTC",
+                                  "tsn:",
+                                  "tDs",
+                                  "tDm",
+                                  "tDu",
+                                  "tDn",
+                                  "tiM",
+                                  "tiD",
+                                  "tin",
+                                  "w:0",
+                                  "w:1",
+                                  "w:3",
+                                  "w:16",
+                                  "w:100",
+                                  "z",
+                                  "Z",
+                                  "u",
+                                  "U",
+                                  "list(i)",
+                                  "large_list(u)",
+                                  "list(n)",
+                                  "list(list(b))",
+                                  "map(u,l)",
+                                  "fixed_list:3(i)",
+                                  "fixed_list:0(i)",
+                                  "fixed_list:2(u)",
+                                  "struct(i,u,b)",
+                                  "struct()",
+                                  "struct(struct(l,list(u)),fixed_list:2(b))",
+                                  "list(struct(b,u))",
+                                  "dict:i(u)",
+                                  "dict:c(u)",
+                                  "dict:C(i)",
+                                  "dict:s(w:3)",
+                                  "dict:S(z)",
+                                  "dict:I(b)",
+                                  "dict:l(l)",
+                                  "dict:L(d:38,10)",
+                                  "list(dict:i(u))",
+                                  "struct(dict:c(u),i)",
+                                  "dict:i(struct(i,u))",
+                                  "dict:i(list(u))",
+                                  "dict:i(fixed_list:2(i))",
+                                  NULL};
 
 uint64_t random_next(struct test_random *random) {
   uint64_t z = random->state += 0x9e3779b97f4a7c15u;
@@ -51,8 +111,7 @@ static bool accept(struct maker *maker, const char *word) {
 static const char *take_format(struct maker *maker, char *room, size_t capacity) {
   size_t size = 0;
   bool decimal = maker->at[0] == 'd';
-  while (maker->at[size] != '\0' && maker->at[size] != ')' &&
-         (maker->at[size] != ',' || decimal))
+  while (maker->at[size] != '\0' && maker->at[size] != ')' && (maker->at[size] != ',' || decimal))
     size++;
   if (size >= capacity) abort();
   memcpy(room, maker->at, size);
@@ -97,9 +156,12 @@ static struct test_column make_fixed(struct maker *maker, const char *name, cons
 /* Mostly short ones, some empty, a few long. */
 static int64_t random_size(struct test_random *random) {
   switch (random_below(random, 8)) {
-    case 0: return 0;
-    case 1: return random_below(random, 120);
-    default: return random_below(random, 20);
+    case 0:
+      return 0;
+    case 1:
+      return random_below(random, 120);
+    default:
+      return random_below(random, 20);
   }
 }
 
@@ -109,8 +171,7 @@ static struct test_column make_bytes(struct maker *maker, const char *name, cons
   offsets[0] = random_below(maker->random, 3);
   for (int64_t i = 0; i < n; i++) offsets[i + 1] = offsets[i] + random_size(maker->random);
   char *bytes = must(malloc((size_t)offsets[n] + 1));
-  for (int64_t i = 0; i < offsets[n]; i++)
-    bytes[i] = (char)('a' + random_below(maker->random, 26));
+  for (int64_t i = 0; i < offsets[n]; i++) bytes[i] = (char)('a' + random_below(maker->random, 26));
   struct test_column column = column_bytes(name, format, offsets, bytes, valid, n);
   free(offsets);
   free(bytes);
@@ -147,16 +208,16 @@ static struct test_column make_list(struct maker *maker, const char *name, const
   offsets[0] = random_below(maker->random, 3);
   for (int64_t i = 0; i < n; i++) offsets[i + 1] = offsets[i] + random_below(maker->random, 5);
   int64_t rows = offsets[n] + random_below(maker->random, 2);
-  struct test_column child = strcmp(format, "+m") == 0 ? make_entries(maker, rows)
-                                                       : make(maker, "item", rows);
+  struct test_column child =
+      strcmp(format, "+m") == 0 ? make_entries(maker, rows) : make(maker, "item", rows);
   struct test_column column = column_list(name, format, offsets, valid, n, child);
   free(offsets);
   if (!accept(maker, ")")) abort();
   return column;
 }
 
-static struct test_column make_fixed_list(struct maker *maker, const char *name,
-                                          const char *valid, int64_t n) {
+static struct test_column make_fixed_list(struct maker *maker, const char *name, const char *valid,
+                                          int64_t n) {
   char *end;
   int32_t size = (int32_t)strtol(maker->at, &end, 10);
   maker->at = end;
@@ -179,8 +240,8 @@ static struct test_column make_struct(struct maker *maker, const char *name, con
   return column_struct(name, valid, n, children, n_children);
 }
 
-static struct test_column make_dictionary(struct maker *maker, const char *name,
-                                          const char *valid, int64_t n) {
+static struct test_column make_dictionary(struct maker *maker, const char *name, const char *valid,
+                                          int64_t n) {
   char format[2] = {*maker->at++, '\0'};
   int64_t size = 1 + random_below(maker->random, 20);
   if (!accept(maker, "(")) abort();

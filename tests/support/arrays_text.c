@@ -97,14 +97,14 @@ static void write_value(FILE *file, const struct ArrowSchema *schema,
                         const struct ArrowArray *array, int64_t row) {
   int64_t slot = array->offset + row;
   const char *format = schema->format;
-  if (format[0] == 'n' || (array->null_count != 0 && array->buffers[0] != NULL &&
-                           !bit(array->buffers[0], slot))) {
+  if (format[0] == 'n' ||
+      (array->null_count != 0 && array->buffers[0] != NULL && !bit(array->buffers[0], slot))) {
     fputs("null", file);
   } else if (schema->dictionary != NULL && array->dictionary == NULL) {
     write_value(file, schema->dictionary, array, row);
   } else if (schema->dictionary != NULL) {
-    int64_t index = integer(array->buffers[1], fixed_width(format),
-                            strchr("csil", format[0]) != NULL, slot);
+    int64_t index =
+        integer(array->buffers[1], fixed_width(format), strchr("csil", format[0]) != NULL, slot);
     write_value(file, schema->dictionary, array->dictionary, index);
   } else if (format[0] == '+') {
     write_nested(file, schema, array, slot);

@@ -44,8 +44,7 @@ static void split_inner(const char *text, char separator, struct texts *out) {
 
 static char *valid_of(const struct texts *values) {
   char *valid = calloc((size_t)values->n + 1, 1);
-  for (int i = 0; i < values->n; i++)
-    valid[i] = strcmp(values->text[i], "null") == 0 ? '0' : '1';
+  for (int i = 0; i < values->n; i++) valid[i] = strcmp(values->text[i], "null") == 0 ? '0' : '1';
   return valid;
 }
 
@@ -102,8 +101,7 @@ static struct test_column build_fixed(const char *name, const char *format, size
 static struct test_column build_bools(const char *name, const struct texts *values,
                                       const char *valid) {
   char *digits = calloc((size_t)values->n + 1, 1);
-  for (int i = 0; i < values->n; i++)
-    digits[i] = strcmp(values->text[i], "false") == 0 ? '0' : '1';
+  for (int i = 0; i < values->n; i++) digits[i] = strcmp(values->text[i], "false") == 0 ? '0' : '1';
   struct test_column column = column_bools(name, digits, valid);
   free(digits);
   return column;
@@ -130,9 +128,9 @@ static const struct {
   const char *type;
   const char *format;
   size_t width;
-} plain[] = {{"i8", "c", 1},     {"i16", "s", 2},    {"i32", "i", 4},  {"i64", "l", 8},
-             {"f32", "f", 4},    {"f64", "g", 8},    {"date", "tdD", 4}, {"ts", "tsu:UTC", 8},
-             {"time", "ttn", 8}, {"ymi", "tiM", 4},  {"dti", "tDu", 8}, {"cal", "tin", 16}};
+} plain[] = {{"i8", "c", 1},     {"i16", "s", 2},   {"i32", "i", 4},    {"i64", "l", 8},
+             {"f32", "f", 4},    {"f64", "g", 8},   {"date", "tdD", 4}, {"ts", "tsu:UTC", 8},
+             {"time", "ttn", 8}, {"ymi", "tiM", 4}, {"dti", "tDu", 8},  {"cal", "tin", 16}};
 
 static bool build_plain(const char *name, const char *type, const struct texts *values,
                         const char *valid, enum vector_layout layout, struct test_column *out) {
@@ -183,8 +181,8 @@ static bool build_list(const char *name, const char *type, const struct texts *v
   struct test_column child;
   bool built = build("item", item_types.text[0], &items, layout, &child);
   if (built)
-    *out = column_list(name, layout == VECTOR_LARGE ? "+L" : "+l", offsets, valid, values->n,
-                       child);
+    *out =
+        column_list(name, layout == VECTOR_LARGE ? "+L" : "+l", offsets, valid, values->n, child);
   texts_free(&item_types);
   texts_free(&items);
   return built;

@@ -34,10 +34,8 @@ static void taken_release(struct ArrowArray *array) {
 }
 
 static struct ArrowArray taken_new(int64_t n, int64_t n_buffers, int64_t n_children) {
-  struct ArrowArray array = {.length = n,
-                             .n_buffers = n_buffers,
-                             .n_children = n_children,
-                             .release = taken_release};
+  struct ArrowArray array = {
+      .length = n, .n_buffers = n_buffers, .n_children = n_children, .release = taken_release};
   array.buffers = calloc((size_t)n_buffers + 1, sizeof(void *));
   array.children = calloc((size_t)n_children + 1, sizeof(void *));
   return array;
@@ -66,8 +64,7 @@ static void take_bytes(const struct source *source, const struct selection *sele
   int width = source->field->byte_width;
   uint64_t total = 0;
   uint8_t *offsets = exactly(((size_t)selection->n_rows + 1) * (size_t)width);
-  assert_int_equal(
-      gather_offsets(source, selection, validity, offsets, &total, NULL), ASHUF_OK);
+  assert_int_equal(gather_offsets(source, selection, validity, offsets, &total, NULL), ASHUF_OK);
   uint8_t *bytes = exactly((size_t)total);
   size_t at = 0;
   struct selection_cursor cursor = {0};
@@ -75,8 +72,7 @@ static void take_bytes(const struct source *source, const struct selection *sele
     size_t capacity = (size_t)random_below(&dice, 200);
     uint8_t *piece = exactly(capacity);
     int64_t rows = -1;
-    size_t size =
-        gather_bytes(source, selection, &cursor, offsets, done, capacity, piece, &rows);
+    size_t size = gather_bytes(source, selection, &cursor, offsets, done, capacity, piece, &rows);
     assert_true(size <= capacity);
     if (size != 0) memcpy(bytes + at, piece, size);
     if (rows == 0) {
@@ -106,11 +102,10 @@ static void take_list(const struct source *source, const struct selection *selec
                       const uint8_t *validity, struct ArrowArray *out) {
   uint64_t total = 0;
   struct selection child;
-  size_t room = selection->ids == NULL && validity == NULL ? selection->n_ranges
-                                                           : (size_t)selection->n_rows;
+  size_t room =
+      selection->ids == NULL && validity == NULL ? selection->n_ranges : (size_t)selection->n_rows;
   struct row_range *ranges = exactly(room * sizeof *ranges);
-  uint8_t *offsets =
-      exactly(((size_t)selection->n_rows + 1) * (size_t)source->field->byte_width);
+  uint8_t *offsets = exactly(((size_t)selection->n_rows + 1) * (size_t)source->field->byte_width);
   assert_int_equal(gather_lists(source, selection, validity, offsets, &total, ranges, &child, NULL),
                    ASHUF_OK);
   assert_int_equal(child.n_rows, total);
@@ -338,9 +333,18 @@ static void ten_rows_of_a_long_slice(void **state) {
 /* Every row null, no value in the dictionary: nothing may be read where nothing is. */
 static void nulls_of_an_empty_dictionary(void **state) {
   (void)state;
-  static const char *const values[] = {"i",  "b", "u", "d:38,2", "w:100", "struct(i,u,b)",
-                                       "list(u)", "fixed_list:3(l)", "fixed_list:2(w:100)",
-                                       "struct(fixed_list:9(d:38,2),u)", "n", NULL};
+  static const char *const values[] = {"i",
+                                       "b",
+                                       "u",
+                                       "d:38,2",
+                                       "w:100",
+                                       "struct(i,u,b)",
+                                       "list(u)",
+                                       "fixed_list:3(l)",
+                                       "fixed_list:2(w:100)",
+                                       "struct(fixed_list:9(d:38,2),u)",
+                                       "n",
+                                       NULL};
   for (int i = 0; values[i] != NULL; i++) {
     int64_t wild[] = {5, -1, 0, 77};
     struct test_column nothing = column_random("", values[i], &dice, 0, 0);
@@ -359,25 +363,22 @@ static void nulls_of_an_empty_dictionary(void **state) {
 
 static void null_values_of_a_dictionary_are_nulls(void **state) {
   (void)state;
-  struct test_column values =
-      column_strings("", "u", (const char *[]){"a", NULL, "c"}, 3);
+  struct test_column values = column_strings("", "u", (const char *[]){"a", NULL, "c"}, 3);
   struct test_column column =
       column_dictionary("d", "c", (int64_t[]){2, 1, 0, 1, -5}, "11110", 5, values);
   struct batches batches = {.n = 0};
   batches_push(&batches, batch_of(&column, 1));
-  row_id rows[] = {0, 1, 2, 3, 4};
   struct row_range range = {0, 5};
   struct selection selection = {.n_rows = 5, .ranges = &range, .n_ranges = 1};
   struct selection decoded;
   row_id ids[5];
   uint8_t bits = 0xff;
   int64_t nulls = 0;
-  assert_int_equal(gather_decode(&batches.set.columns[0], &selection, &bits, &nulls, ids, &decoded,
-                                 NULL),
-                   ASHUF_OK);
+  assert_int_equal(
+      gather_decode(&batches.set.columns[0], &selection, &bits, &nulls, ids, &decoded, NULL),
+      ASHUF_OK);
   assert_int_equal(bits, 0x05);
   assert_int_equal(nulls, 3);
-  (void)rows;
   batches_close(&batches);
 }
 
@@ -457,16 +458,14 @@ static void lists_that_leave_their_child_are_refused(void **state) {
   (void)state;
   static const char *const formats[] = {"+l", "+L"};
   for (int i = 0; i < 2; i++) {
-    assert_int_equal(
-        status_of(list_over_five(formats[i], (int64_t[]){0, 2, 1, 5}, NULL), NULL),
-        ASHUF_BAD_ARRAY);
-    assert_int_equal(
-        status_of(list_over_five(formats[i], (int64_t[]){0, 2, 3, 6}, NULL), NULL),
-        ASHUF_BAD_ARRAY);
-    assert_int_equal(
-        status_of(list_over_five(formats[i], (int64_t[]){0, 2, 3, 6}, "110"), NULL), ASHUF_OK);
-    assert_int_equal(
-        status_of(list_over_five(formats[i], (int64_t[]){0, 2, 3, 5}, NULL), NULL), ASHUF_OK);
+    assert_int_equal(status_of(list_over_five(formats[i], (int64_t[]){0, 2, 1, 5}, NULL), NULL),
+                     ASHUF_BAD_ARRAY);
+    assert_int_equal(status_of(list_over_five(formats[i], (int64_t[]){0, 2, 3, 6}, NULL), NULL),
+                     ASHUF_BAD_ARRAY);
+    assert_int_equal(status_of(list_over_five(formats[i], (int64_t[]){0, 2, 3, 6}, "110"), NULL),
+                     ASHUF_OK);
+    assert_int_equal(status_of(list_over_five(formats[i], (int64_t[]){0, 2, 3, 5}, NULL), NULL),
+                     ASHUF_OK);
   }
 }
 
@@ -476,14 +475,23 @@ static void indices_outside_the_dictionary_are_refused(void **state) {
   for (int i = 0; i < 8; i++) {
     for (int k = 0; k < 4; k++) {
       int64_t indices[] = {0, (int64_t[]){2, -1, 1, 100}[k], 1};
-      struct test_column bad = column_dictionary(
-          "bad", formats[i], indices, NULL, 3, column_int32("", (int32_t[]){7, 8}, NULL, 2));
+      struct test_column bad = column_dictionary("bad", formats[i], indices, NULL, 3,
+                                                 column_int32("", (int32_t[]){7, 8}, NULL, 2));
       assert_int_equal(status_of(bad, NULL), k == 2 ? ASHUF_OK : ASHUF_BAD_ARRAY);
-      struct test_column hidden = column_dictionary(
-          "bad", formats[i], indices, "101", 3, column_int32("", (int32_t[]){7, 8}, NULL, 2));
+      struct test_column hidden = column_dictionary("bad", formats[i], indices, "101", 3,
+                                                    column_int32("", (int32_t[]){7, 8}, NULL, 2));
       assert_int_equal(status_of(hidden, NULL), ASHUF_OK);
     }
   }
+}
+
+static void empty_strings_need_no_bytes(void **state) {
+  (void)state;
+  struct test_column column = column_bytes("s", "u", (int64_t[]){0, 0, 0}, "", NULL, 2);
+  int32_t *offsets = (int32_t *)(uintptr_t)column.array.buffers[1];
+  for (int i = 0; i < 3; i++) offsets[i] = 5;
+  assert_null(column.array.buffers[2]);
+  assert_int_equal(status_of(column, NULL), ASHUF_OK);
 }
 
 static void sums_beyond_32_bits_are_told(void **state) {
@@ -498,10 +506,10 @@ static void sums_beyond_32_bits_are_told(void **state) {
   row_id ids[] = {0, 0, 0};
   int32_t out[4];
   uint64_t total = 0;
-  assert_int_equal(gather_offsets(&batches.set.columns[0],
-                                  &(struct selection){.n_rows = 3, .ids = ids}, NULL, out, &total,
-                                  NULL),
-                   ASHUF_OK);
+  assert_int_equal(
+      gather_offsets(&batches.set.columns[0], &(struct selection){.n_rows = 3, .ids = ids}, NULL,
+                     out, &total, NULL),
+      ASHUF_OK);
   assert_int_equal(total, (uint64_t)3 << 30);
   batches_close(&batches);
 }
@@ -515,6 +523,7 @@ int main(void) {
       cmocka_unit_test(offsets_that_fall_or_leave_the_buffer_are_refused),
       cmocka_unit_test(lists_that_leave_their_child_are_refused),
       cmocka_unit_test(indices_outside_the_dictionary_are_refused),
+      cmocka_unit_test(empty_strings_need_no_bytes),
       cmocka_unit_test(sums_beyond_32_bits_are_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

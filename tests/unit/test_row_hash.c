@@ -189,8 +189,8 @@ static void all_nans_are_one_and_both_zeros_are_one(void **state) {
     uint32_t f = hash_of(column_fixed("f", "f", 4, &singles[i], NULL, 1));
     uint32_t g = hash_of(column_fixed("g", "g", 8, &doubles[i], NULL, 1));
     assert_int_equal(f, i < 3 ? (uint32_t)-349261430 : hash_of(column_int32("i", &zero, NULL, 1)));
-    assert_int_equal(g, i < 3 ? (uint32_t)-1281358385
-                              : hash_of(column_int64("l", &long_zero, NULL, 1)));
+    assert_int_equal(
+        g, i < 3 ? (uint32_t)-1281358385 : hash_of(column_int64("l", &long_zero, NULL, 1)));
   }
   uint32_t infinity = 0x7f800000;
   assert_int_not_equal(hash_of(column_fixed("f", "f", 4, &infinity, NULL, 1)),
@@ -253,8 +253,7 @@ static void check_rows(const char *type, int nulls) {
   for (int64_t i = 0; i < n; i++) together[i] = (uint32_t)i * 77;
   int64_t first = random_below(&dice, n);
   assert_int_equal(
-      row_hash_fold(&opened.set.columns[0], 0, first, n - first, together + first, NULL),
-      ASHUF_OK);
+      row_hash_fold(&opened.set.columns[0], 0, first, n - first, together + first, NULL), ASHUF_OK);
   for (int64_t i = first; i < n; i++) {
     uint32_t alone = (uint32_t)i * 77;
     char *text = value_text(batch.schema.children[0], batch.array.children[0], offset + i);
@@ -283,8 +282,7 @@ static void types_without_a_hash_are_refused_by_name(void **state) {
     if (spark_hashes(test_types[t])) {
       assert_int_equal(row_hash_check(opened.set.columns[0].field, &error), ASHUF_OK);
     } else {
-      assert_int_equal(row_hash_check(opened.set.columns[0].field, &error),
-                       ASHUF_UNSUPPORTED_TYPE);
+      assert_int_equal(row_hash_check(opened.set.columns[0].field, &error), ASHUF_UNSUPPORTED_TYPE);
       assert_non_null(strstr(error.message, "\"col\""));
     }
     close_batch(&opened);
