@@ -32,7 +32,7 @@ static struct input copy_input(const void *bytes, size_t size) {
 static void name_it(struct field *field, const char *name, enum arrow_type type) {
   field->name = name;
   field->name_size = strlen(name);
-  field->type = type;
+  field->type = (uint8_t)type;
   field->nullable = true;
 }
 

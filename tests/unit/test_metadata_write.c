@@ -9,6 +9,7 @@
 #include "support/annotated_block.h"
 #include "support/fault.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -178,6 +179,28 @@ static void test_a_schema_is_encoded_once(void **state) {
   ashuf_schema_free(schema);
 }
 
+static void *get_message(void *schema) {
+  const struct schema_message *message = NULL;
+  (void)schema_message_get(schema, &message, NULL);
+  return (void *)(uintptr_t)message;
+}
+
+static void test_threads_that_encode_at_once_get_one_message(void **state) {
+  (void)state;
+  enum { THREADS = 4, ROUNDS = 50 };
+  for (int round = 0; round < ROUNDS; round++) {
+    pthread_t threads[THREADS];
+    void *messages[THREADS];
+    ashuf_schema *schema = annotated_columns(NULL);
+    for (int i = 0; i < THREADS; i++)
+      assert_int_equal(pthread_create(&threads[i], NULL, get_message, schema), 0);
+    for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(threads[i], &messages[i]), 0);
+    assert_non_null(messages[0]);
+    for (int i = 1; i < THREADS; i++) assert_ptr_equal(messages[i], messages[0]);
+    ashuf_schema_free(schema);
+  }
+}
+
 static ashuf_status encode(ashuf_memory *memory, struct ashuf_error *error, void *data) {
   (void)data;
   const struct schema_message *message;
@@ -229,6 +252,7 @@ int main(void) {
       cmocka_unit_test(test_annotated_batch_is_written_byte_for_byte),
       cmocka_unit_test(test_annotated_schema_is_written_byte_for_byte),
       cmocka_unit_test(test_a_schema_is_encoded_once),
+      cmocka_unit_test(test_threads_that_encode_at_once_get_one_message),
       cmocka_unit_test(test_a_failed_encoding_leaks_nothing),
       cmocka_unit_test(test_metadata_is_written_sorted_without_replaced_keys),
   };
