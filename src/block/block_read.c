@@ -66,6 +66,25 @@ static ashuf_status parse(struct decode *decode, const struct message_bytes *byt
   return status;
 }
 
+/* In the cache, or beside it until the next one. Takes the schema over. */
+static ashuf_status keep_schema(struct decode *decode, const struct message_bytes *bytes,
+                                ashuf_schema *schema) {
+  struct block_decoder *decoder = decode->decoder;
+  bool kept = false;
+  if (!schema_cache_insert(&decoder->cache, bytes->data, bytes->size, schema, &kept)) {
+    ashuf_schema_free(schema);
+    return error_memory(decode->error, SITE_CTX_MEMORY, decoder->memory, bytes->size);
+  }
+  if (kept) {
+    ashuf_schema_free(schema); /* the cache's reference keeps it */
+  } else {
+    ashuf_schema_free(decoder->bypassed);
+    decoder->bypassed = schema;
+  }
+  decode->schema = schema;
+  return ASHUF_OK;
+}
+
 static ashuf_status parse_schema(struct decode *decode, const struct message_bytes *bytes) {
   struct block_decoder *decoder = decode->decoder;
   struct message message;
@@ -81,14 +100,7 @@ static ashuf_status parse_schema(struct decode *decode, const struct message_byt
   status = schema_read(&message, decoder->memory, &schema, decode->error);
   if (status != ASHUF_OK) return status;
   decoder->matched[0] = decoder->matched[1] = NULL;
-  if (schema_cache_insert(&decoder->cache, bytes->data, bytes->size, schema)) {
-    ashuf_schema_free(schema);
-  } else {
-    ashuf_schema_free(decoder->bypassed);
-    decoder->bypassed = schema;
-  }
-  decode->schema = schema;
-  return ASHUF_OK;
+  return keep_schema(decode, bytes, schema);
 }
 
 static ashuf_status check_expected(struct decode *decode) {

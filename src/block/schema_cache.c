@@ -46,8 +46,9 @@ static void drop(struct schema_cache *cache, struct schema_cache_entry *entry) {
 }
 
 bool schema_cache_insert(struct schema_cache *cache, const uint8_t *key, size_t size,
-                         ashuf_schema *schema) {
-  if (too_large(cache, size)) return false;
+                         ashuf_schema *schema, bool *kept) {
+  *kept = !too_large(cache, size);
+  if (!*kept) return true;
   uint8_t *copy = memory_alloc(cache->memory, size);
   if (copy == NULL) return false;
   memcpy(copy, key, size);

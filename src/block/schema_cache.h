@@ -37,11 +37,11 @@ bool schema_cache_init(struct schema_cache *cache, ashuf_memory *memory, uint32_
  * or as a bypass where the message is too large to keep. Borrowed. */
 ashuf_schema *schema_cache_find(struct schema_cache *cache, const uint8_t *key, size_t size);
 /*
- * Keeps a reference to a schema parsed after a miss. false: out of memory, or not to be kept; the
- * cache is then as it was.
+ * Keeps a reference to a schema parsed after a miss; *kept is false where the message is too large
+ * for that. false: out of memory; the cache is then as it was.
  */
 bool schema_cache_insert(struct schema_cache *cache, const uint8_t *key, size_t size,
-                         ashuf_schema *schema);
+                         ashuf_schema *schema, bool *kept);
 /* Empties it and clears the counters. */
 void schema_cache_clear(struct schema_cache *cache);
 void schema_cache_free(struct schema_cache *cache);
