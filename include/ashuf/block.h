@@ -53,7 +53,7 @@ struct ashuf_ctx_options {
   ashuf_memory *memory;           /* a reference is taken */
   uint32_t schema_cache_entries;  /* default 4; UINT32_MAX: no cache */
   uint64_t schema_cache_max_size; /* schema messages above this bypass the cache; default 64 KiB */
-  uint64_t scratch_cap;           /* scratch kept between calls; default 1 MiB a kind */
+  uint64_t scratch_cap;           /* kept between calls by each codec's context; default 8 MiB */
 };
 #define ASHUF_CTX_OPTIONS_INIT {sizeof(struct ashuf_ctx_options), 0, 0, 0, 0}
 

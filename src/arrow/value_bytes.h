@@ -12,7 +12,7 @@ struct value_bytes {
   size_t size;
 };
 
-enum { SITE_VALUE_MEMORY = 570, SITE_VALUE_RANGE = 571 };
+enum { SITE_VALUE_MEMORY = 590, SITE_VALUE_RANGE = 591 };
 
 /* BAD_ARRAY for offsets or indices that leave their data. */
 ashuf_status value_bytes_get(const struct source *source, row_id id, struct arena *arena,

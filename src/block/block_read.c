@@ -274,11 +274,14 @@ static ashuf_status decode_stream(struct decode *decode) {
   return status;
 }
 
+/* Metadata and offsets being rebuilt are small but in odd blocks. */
+#define SCRATCH_KEEP ((size_t)1 << 20)
+
 static void trim(struct block_decoder *decoder) {
   dictionary_table_clear(&decoder->dictionaries);
-  message_stream_trim(&decoder->stream, decoder->scratch_cap);
+  message_stream_trim(&decoder->stream, SCRATCH_KEEP);
+  if (decoder->scratch.capacity > SCRATCH_KEEP) ashuf_buffer_free(&decoder->scratch);
   decoder_trim(decoder->codec, decoder->scratch_cap);
-  if (decoder->scratch.capacity > decoder->scratch_cap) ashuf_buffer_free(&decoder->scratch);
 }
 
 ashuf_status block_decode_payload(struct block_decoder *decoder, const uint8_t *payload,

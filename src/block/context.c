@@ -4,7 +4,7 @@
 
 #define DEFAULT_CACHE_ENTRIES 4u
 #define DEFAULT_CACHE_MAX_SIZE ((uint64_t)64 << 10)
-#define DEFAULT_SCRATCH_CAP ((uint64_t)1 << 20)
+#define DEFAULT_SCRATCH_CAP ((uint64_t)8 << 20)
 #define DEFAULT_MAX_DECODED ((uint64_t)2 << 30)
 
 static void resolve_options(struct ashuf_ctx_options *own, const struct ashuf_ctx_options *given) {
@@ -171,6 +171,7 @@ static ashuf_status encode_pushed(ashuf_ctx *ctx, const int64_t *rows, int64_t n
   struct block_encode_stats stats = {0, 0, 0, 0};
   status = block_encode_selection(ctx->encoder, &ctx->batch, &selection, options, out, NULL, &stats,
                                   error);
+  block_encoder_trim(ctx->encoder, ctx->decoder.scratch_cap);
   ctx->stats.blocks_encoded += stats.blocks;
   ctx->stats.rows_encoded += (uint64_t)stats.rows;
   ctx->stats.bytes_encoded += stats.bytes;
