@@ -29,7 +29,11 @@ ASHUF_API ashuf_status ashuf_ipc_read_path(const char *path,
                                            struct ArrowArrayStream *out,
                                            struct ashuf_error *error);
 
-/* An Arrow IPC stream on its way out. */
+/*
+ * An Arrow IPC stream on its way out, one that every reader takes: dictionary columns go out as
+ * their values. The schema is written by ashuf_ipc_writer_new. After a failed write or finish the
+ * rest of the stream is INVALID_STATE.
+ */
 typedef struct ashuf_ipc_writer ashuf_ipc_writer;
 
 /* write gets every byte in order; a non-zero return is taken as an errno and ends the writing. */
@@ -38,7 +42,7 @@ ASHUF_API ashuf_status ashuf_ipc_writer_new(const ashuf_schema *schema, ashuf_me
                                                          size_t size),
                                             void *user_data, ashuf_ipc_writer **out,
                                             struct ashuf_error *error);
-/* One record batch message; batch is borrowed. */
+/* One record batch message, or several where the batch is large; batch is borrowed. */
 ASHUF_API ashuf_status ashuf_ipc_writer_write(ashuf_ipc_writer *writer,
                                               const struct ArrowArray *batch,
                                               struct ashuf_error *error);

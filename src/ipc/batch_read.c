@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/bytes.h"
 #include "ipc/batch_lengths.h"
+#include "ipc/dictionary_merge.h"
 
 /* What the fields of one batch share, and where the walk through one message's lists stands.
  * A dictionary is a walk of its own, over its own message, into the same holder. */
@@ -332,6 +333,9 @@ static ashuf_status read_dictionary_values(struct batch_walk *walk,
                                            const struct field *field, struct ArrowArray *out) {
   struct batch_read_options options = *walk->options;
   options.offsets_as_lengths = false;
+  ashuf_status status =
+      dictionary_merge(walk->dictionaries, entry, field, options.validate, walk->error);
+  if (status != ASHUF_OK) return status;
   struct batch_walk inner = *walk;
   inner.header = &entry->header;
   inner.body = entry->body;
@@ -341,7 +345,7 @@ static ashuf_status read_dictionary_values(struct batch_walk *walk,
   inner.node = inner.buffer = inner.variadic = 0;
   batch_holder_keep(walk->holder, entry->body);
   entry->used = true;
-  ashuf_status status = read_field(&inner, field, out);
+  status = read_field(&inner, field, out);
   if (status == ASHUF_OK) status = check_used_up(&inner);
   if (status != ASHUF_OK || out->length == entry->header.length) return status;
   return fail(&inner, ASHUF_BAD_BATCH, SITE_DICTIONARY_LENGTH, entry->offset,

@@ -44,24 +44,58 @@ static bool copy_header(struct dictionary_table *table, struct dictionary_entry 
   return true;
 }
 
+static void fill_entry(struct dictionary_entry *entry, const struct message *message,
+                       struct body *body) {
+  entry->id = message->batch.dictionary_id;
+  entry->body = body;
+  entry->version = message->version;
+  entry->offset = message->offset;
+}
+
+static void free_deltas(struct dictionary_table *table, struct dictionary_entry *entry) {
+  while (entry->deltas != NULL) {
+    struct dictionary_entry *delta = entry->deltas;
+    entry->deltas = delta->next;
+    body_free(delta->body);
+    ashuf_buffer_free(&delta->lists);
+    memory_free(table->memory, delta, sizeof *delta);
+  }
+}
+
+static ashuf_status append_delta(struct dictionary_table *table, struct dictionary_entry *entry,
+                                 const struct message *message, struct body *body,
+                                 struct ashuf_error *error) {
+  if (entry == NULL)
+    return error_at(error, ASHUF_BAD_SEQUENCE, SITE_DICTIONARY_DELTA, message->offset,
+                    "delta of dictionary %lld, of which nothing came before",
+                    (long long)message->batch.dictionary_id);
+  struct dictionary_entry *delta = memory_zeroed(table->memory, sizeof *delta);
+  if (delta == NULL || !copy_header(table, delta, &message->batch)) {
+    memory_free(table->memory, delta, sizeof *delta);
+    return error_memory(error, SITE_DICTIONARY_MEMORY, table->memory, sizeof *delta);
+  }
+  fill_entry(delta, message, body);
+  if (entry->deltas == NULL)
+    entry->deltas = delta;
+  else
+    entry->newest->next = delta;
+  entry->newest = delta;
+  entry->used = false;
+  return ASHUF_OK;
+}
+
 ashuf_status dictionary_table_put(struct dictionary_table *table, const struct message *message,
                                   struct body *body, struct ashuf_error *error) {
   struct dictionary_entry *entry = dictionary_table_find(table, message->batch.dictionary_id);
-  if (message->batch.is_delta)
-    return error_at(error, entry == NULL ? ASHUF_BAD_SEQUENCE : ASHUF_UNSUPPORTED,
-                    SITE_DICTIONARY_DELTA, message->offset, "delta of dictionary %lld%s",
-                    (long long)message->batch.dictionary_id,
-                    entry == NULL ? ", of which nothing came before" : " is not supported");
+  if (message->batch.is_delta) return append_delta(table, entry, message, body, error);
   bool added = entry == NULL;
   if (added) entry = add_entry(table);
   if (entry == NULL || !copy_header(table, entry, &message->batch))
     return error_memory(error, SITE_DICTIONARY_MEMORY, table->memory, body->size);
   if (added) table->n_entries++;
   body_free(entry->body);
-  entry->body = body;
-  entry->id = message->batch.dictionary_id;
-  entry->version = message->version;
-  entry->offset = message->offset;
+  free_deltas(table, entry);
+  fill_entry(entry, message, body);
   entry->used = false;
   return ASHUF_OK;
 }
@@ -80,6 +114,7 @@ void dictionary_table_clear(struct dictionary_table *table) {
   for (size_t i = 0; i < table->n_entries; i++) {
     body_free(table->entries[i].body);
     table->entries[i].body = NULL;
+    free_deltas(table, &table->entries[i]);
   }
   table->n_entries = 0;
 }

@@ -4,7 +4,8 @@
  * The values become arrays when a record batch is read (batch_read.c), once for each field that
  * uses the id. In a block the table lives as long as the block: dictionary_table_clear drops the
  * bodies and keeps the memory of the entries. In a longer stream it lives on, and a later
- * dictionary of the same id replaces the earlier one.
+ * dictionary of the same id replaces the earlier one. A delta waits behind the entry it adds to
+ * until the values are needed: dictionary_merge then makes one body of all.
  */
 #ifndef ASHUF_IPC_DICTIONARY_TABLE_H
 #define ASHUF_IPC_DICTIONARY_TABLE_H
@@ -20,6 +21,9 @@ struct dictionary_entry {
   int version;
   uint64_t offset; /* of the message's metadata in the stream */
   bool used;       /* by a field of the batch being read */
+  struct dictionary_entry *deltas; /* to be appended, oldest first */
+  struct dictionary_entry *newest; /* of the deltas */
+  struct dictionary_entry *next;   /* the delta behind this one */
 };
 
 struct dictionary_table {
@@ -35,7 +39,8 @@ enum {
   SITE_DICTIONARY_UNUSED = 612
 };
 
-/* The dictionary message's values; the table takes the body over on success. */
+/* The dictionary message's values, or more of them; the table takes the body over on success. A
+ * delta of an id that has no values yet is BAD_SEQUENCE. */
 ashuf_status dictionary_table_put(struct dictionary_table *table, const struct message *message,
                                   struct body *body, struct ashuf_error *error);
 /* NULL where the id has no values yet. */

@@ -113,6 +113,10 @@ bool metadata_pair(struct flatbuf *reader, const struct flatbuf_vector *pairs, u
 ashuf_status schema_read_unsealed(const struct message *message, ashuf_memory *memory,
                                   ashuf_schema **out, struct ashuf_error *error);
 
+/* schema_read of a Schema table at any place of a FlatBuffer: that of a file's footer. */
+ashuf_status schema_read_table(struct flatbuf *flatbuf, const struct flatbuf_table *table,
+                               ashuf_memory *memory, ashuf_schema **out, struct ashuf_error *error);
+
 /*
  * Bounds on what is allocated, set so that no writer meets them even if it shares strings: a
  * Field table, the vector entry that leads to it and its type table take 24 bytes and more of the

@@ -220,14 +220,10 @@ static ashuf_status read_table(struct schema_reader *reader, const struct flatbu
   return read_pairs(reader, table, SCHEMA_METADATA, &schema->metadata, &schema->n_metadata);
 }
 
-static ashuf_status read_message(struct schema_reader *reader, const struct message *message) {
+static ashuf_status read_message(struct schema_reader *reader) {
   struct flatbuf_table root;
   struct flatbuf_table header;
   uint8_t type;
-  flatbuf_init(&reader->flatbuf, message->metadata, message->metadata_size, message->offset,
-               reader->error);
-  reader->fields_left = message->metadata_size / 16;
-  reader->pairs_left = message->metadata_size / 16;
   if (!flatbuf_root(&reader->flatbuf, &root) ||
       !flatbuf_union(&reader->flatbuf, &root, MESSAGE_HEADER_TYPE, MESSAGE_SCHEMA, &type, &header))
     return ASHUF_BAD_METADATA;
@@ -238,31 +234,55 @@ static ashuf_status read_message(struct schema_reader *reader, const struct mess
   return read_table(reader, &header);
 }
 
-ashuf_status schema_read_unsealed(const struct message *message, ashuf_memory *memory,
-                                  ashuf_schema **out, struct ashuf_error *error) {
+/* The reader's flatbuf is set, and its error. */
+static bool start(struct schema_reader *reader, ashuf_memory *memory) {
+  reader->fields_left = reader->flatbuf.size / 16;
+  reader->pairs_left = reader->flatbuf.size / 16;
+  reader->schema = schema_new(memory);
+  return reader->schema != NULL;
+}
+
+static ashuf_status finish(const struct schema_reader *reader, ashuf_status status, bool seal,
+                           ashuf_schema **out) {
+  if (status == ASHUF_OK && seal) status = schema_seal(reader->schema, false, reader->error);
+  if (status == ASHUF_OK)
+    *out = reader->schema;
+  else
+    ashuf_schema_free(reader->schema);
+  return status;
+}
+
+static ashuf_status read_schema(const struct message *message, bool seal, ashuf_memory *memory,
+                                ashuf_schema **out, struct ashuf_error *error) {
   struct schema_reader reader;
   memset(&reader, 0, sizeof reader);
   reader.error = error;
-  reader.schema = schema_new(memory);
-  if (reader.schema == NULL)
+  flatbuf_init(&reader.flatbuf, message->metadata, message->metadata_size, message->offset, error);
+  if (!start(&reader, memory))
     return error_memory(error, SITE_IPC_MEMORY, memory, sizeof *reader.schema);
-  ashuf_status status = read_message(&reader, message);
-  if (status == ASHUF_OK)
-    *out = reader.schema;
-  else
-    ashuf_schema_free(reader.schema);
+  return finish(&reader, read_message(&reader), seal, out);
+}
+
+ashuf_status schema_read_unsealed(const struct message *message, ashuf_memory *memory,
+                                  ashuf_schema **out, struct ashuf_error *error) {
+  return read_schema(message, false, memory, out, error);
+}
+
+ashuf_status schema_read_table(struct flatbuf *flatbuf, const struct flatbuf_table *table,
+                               ashuf_memory *memory, ashuf_schema **out,
+                               struct ashuf_error *error) {
+  struct schema_reader reader;
+  memset(&reader, 0, sizeof reader);
+  reader.error = error;
+  reader.flatbuf = *flatbuf;
+  if (!start(&reader, memory))
+    return error_memory(error, SITE_IPC_MEMORY, memory, sizeof *reader.schema);
+  ashuf_status status = finish(&reader, read_table(&reader, table), true, out);
+  *flatbuf = reader.flatbuf; /* what is left of its budgets */
   return status;
 }
 
 ashuf_status schema_read(const struct message *message, ashuf_memory *memory, ashuf_schema **out,
                          struct ashuf_error *error) {
-  ashuf_schema *schema;
-  ashuf_status status = schema_read_unsealed(message, memory, &schema, error);
-  if (status != ASHUF_OK) return status;
-  status = schema_seal(schema, false, error);
-  if (status == ASHUF_OK)
-    *out = schema;
-  else
-    ashuf_schema_free(schema);
-  return status;
+  return read_schema(message, true, memory, out, error);
 }
