@@ -1,0 +1,3 @@
+#include <ashuf/base.h>
+
+const char *ashuf_version(void) { return ASHUF_VERSION_STRING; }
