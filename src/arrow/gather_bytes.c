@@ -43,19 +43,49 @@ static ALWAYS_INLINE void copy_value(uint8_t *out, size_t out_room, const uint8_
   for (size_t i = 0; i < whole; i += STEP) memcpy(out + i, in + i, STEP);
 }
 
-/* gathered: the offset entries of these rows. Empty values are not looked up: they may be null. */
-static ALWAYS_INLINE void bytes_of_ids(const struct source *source, const row_id *ids, int64_t n,
-                                       const uint8_t *gathered, int width, uint8_t *out,
-                                       size_t room) {
+static ALWAYS_INLINE size_t gathered_size(const uint8_t *gathered, int width, int64_t i) {
+  return (size_t)(load_offset(gathered, width, i + 1) - load_offset(gathered, width, i));
+}
+
+/* Fetches the bytes of n <= CHUNK_ROWS rows to come. */
+static ALWAYS_INLINE void fetch_bytes(const struct source *source, const row_id *ids, int64_t n,
+                                      const uint8_t *gathered, int width) {
+  if (n <= 0 || ids_are_near(ids, n)) return;
   for (int64_t i = 0; i < n; i++) {
-    uint64_t at = (uint64_t)load_offset(gathered, width, i);
-    size_t size = (size_t)((uint64_t)load_offset(gathered, width, i + 1) - at);
+    if (gathered_size(gathered, width, i) == 0) continue;
+    const struct array_view *view = &source->views[row_batch(ids[i])];
+    __builtin_prefetch(view->data[1] +
+                       load_offset(view->data[0], width, view->offset + row_number(ids[i])));
+  }
+}
+
+/* gathered: the offset entries of these rows. Empty values are not looked up: they may be null. */
+static ALWAYS_INLINE size_t bytes_of_chunk(const struct source *source, const row_id *ids,
+                                           int64_t n, const uint8_t *gathered, int width,
+                                           uint8_t *out, size_t room) {
+  size_t at = 0;
+  for (int64_t i = 0; i < n; i++) {
+    size_t size = gathered_size(gathered, width, i);
     if (size == 0) continue;
     const struct array_view *view = &source->views[row_batch(ids[i])];
     int64_t start = load_offset(view->data[0], width, view->offset + row_number(ids[i]));
-    copy_value(out, room, view->data[1] + start, (size_t)(view->limit - start), size);
-    out += size;
-    room -= size;
+    copy_value(out + at, room - at, view->data[1] + start, (size_t)(view->limit - start), size);
+    at += size;
+  }
+  return at;
+}
+
+static ALWAYS_INLINE void bytes_of_ids(const struct source *source, const row_id *ids, int64_t n,
+                                       const uint8_t *gathered, int width, uint8_t *out,
+                                       size_t room) {
+  for (int64_t i = 0; i < n; i += CHUNK_ROWS) {
+    int64_t count = min_rows(CHUNK_ROWS, n - i);
+    const uint8_t *entries = gathered + i * width;
+    fetch_bytes(source, ids + i + count, min_rows(CHUNK_ROWS, n - i - count),
+                entries + count * width, width);
+    size_t copied = bytes_of_chunk(source, ids + i, count, entries, width, out, room);
+    out += copied;
+    room -= copied;
   }
 }
 
@@ -78,8 +108,7 @@ static ALWAYS_INLINE void bytes_of_rows(const struct source *source, row_id firs
     int64_t count = min_rows(CHUNK_ROWS, n - i);
     const uint8_t *entries = gathered + i * width;
     for (int64_t k = 0; k < count; k++) ids[k] = first + (uint64_t)(i + k);
-    bytes_of_ids(source, ids, count, entries, width, out, room);
-    size_t copied = (size_t)(load_offset(entries, width, count) - load_offset(entries, width, 0));
+    size_t copied = bytes_of_chunk(source, ids, count, entries, width, out, room);
     out += copied;
     room -= copied;
   }

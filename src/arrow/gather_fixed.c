@@ -26,29 +26,25 @@ static ALWAYS_INLINE void zero_nulls(uint64_t nulls, size_t width, uint8_t *out)
 }
 
 /* Rows of a chunk without a valid one are not looked at: their ids may name nothing. */
-static ALWAYS_INLINE void copy_ids_masked(const struct source *source, const row_id *ids, int64_t n,
-                                          const uint8_t *validity, int64_t first, size_t width,
-                                          uint8_t *out) {
-  for (int64_t i = 0; i < n; i += CHUNK_ROWS) {
-    int64_t count = min_rows(CHUNK_ROWS, n - i);
-    uint64_t word = load_bits(validity, first + i, count);
-    uint8_t *to = out + (size_t)i * width;
-    if (word == 0) {
-      memset(to, 0, (size_t)count * width);
-      continue;
-    }
-    copy_ids(source, ids + i, count, width, to);
-    zero_nulls(~word & ones(count), width, to);
+static ALWAYS_INLINE void copy_chunk(const struct source *source, const row_id *ids, int64_t n,
+                                     uint64_t valid, size_t width, uint8_t *out) {
+  if (valid == 0) {
+    memset(out, 0, (size_t)n * width);
+    return;
   }
+  copy_ids(source, ids, n, width, out);
+  zero_nulls(~valid & ones(n), width, out);
 }
 
 static ALWAYS_INLINE void gather_ids(const struct source *source, const row_id *ids, int64_t n,
                                      const uint8_t *validity, int64_t first, size_t width,
                                      uint8_t *out) {
-  if (validity == NULL)
-    copy_ids(source, ids, n, width, out);
-  else
-    copy_ids_masked(source, ids, n, validity, first, width, out);
+  for (int64_t i = 0; i < n; i += CHUNK_ROWS) {
+    int64_t count = min_rows(CHUNK_ROWS, n - i);
+    fetch_slots(source, ids + i + count, min_rows(CHUNK_ROWS, n - i - count), width);
+    uint64_t valid = validity == NULL ? ones(count) : load_bits(validity, first + i, count);
+    copy_chunk(source, ids + i, count, valid, width, out + (size_t)i * width);
+  }
 }
 
 /* Wide values of rows by id; a row that an empty view does not have is zeros. */

@@ -105,6 +105,9 @@ static ALWAYS_INLINE void offsets_all(struct offsets_job *job, const struct sele
   for (int64_t i = 0; i < selection->n_rows; i += CHUNK_ROWS) {
     int64_t n = min_rows(CHUNK_ROWS, selection->n_rows - i);
     uint64_t valid = validity == NULL ? ones(n) : load_bits(validity, i, n);
+    if (selection->ids != NULL)
+      fetch_slots(job->source, selection->ids + i + n,
+                  min_rows(CHUNK_ROWS, selection->n_rows - i - n), (size_t)width);
     offsets_of_chunk(job, selection, &cursor, n, valid, width, lists);
   }
 }

@@ -4,11 +4,31 @@
  */
 #include "arrow/row_hash_int.h"
 
+#include <string.h>
+
 #define WORD_ROWS 64
 
 static ALWAYS_INLINE void fold_dense(const uint8_t *values, enum hash_kind kind, int width,
                                      int64_t slot, int64_t n, uint32_t *restrict hashes) {
   for (int64_t i = 0; i < n; i++) hashes[i] = hash_slot(kind, hashes[i], values, slot + i, width);
+}
+
+/* Whether hashing a null's slot in vain costs less than finding the rows that are not null. */
+static ALWAYS_INLINE bool hash_is_cheap(enum hash_kind kind) {
+  return kind >= HASH_INT8 && kind <= HASH_FLOAT64;
+}
+
+/* Takes over what was made of the valid rows: half a word at a time, as a mask for each row. */
+static ALWAYS_INLINE void keep_valid(const uint32_t *after, int64_t n, uint64_t valid,
+                                     uint32_t *restrict hashes) {
+  for (int64_t half = 0; half < n; half += 32, valid >>= 32) {
+    uint32_t word = (uint32_t)valid;
+    int64_t count = n - half < 32 ? n - half : 32;
+    for (int64_t i = 0; i < count; i++) {
+      uint32_t mask = 0u - ((word >> i) & 1);
+      hashes[half + i] ^= (hashes[half + i] ^ after[half + i]) & mask;
+    }
+  }
 }
 
 static ALWAYS_INLINE void fold_word(const uint8_t *values, enum hash_kind kind, int width,
@@ -18,10 +38,17 @@ static ALWAYS_INLINE void fold_word(const uint8_t *values, enum hash_kind kind, 
     fold_dense(values, kind, width, slot, n, hashes);
     return;
   }
-  for (; valid != 0; valid &= valid - 1) {
-    int64_t i = __builtin_ctzll(valid);
-    hashes[i] = hash_slot(kind, hashes[i], values, slot + i, width);
+  if (!hash_is_cheap(kind)) {
+    for (; valid != 0; valid &= valid - 1) {
+      int64_t i = __builtin_ctzll(valid);
+      hashes[i] = hash_slot(kind, hashes[i], values, slot + i, width);
+    }
+    return;
   }
+  uint32_t after[WORD_ROWS];
+  memcpy(after, hashes, (size_t)n * sizeof *after);
+  fold_dense(values, kind, width, slot, n, after);
+  keep_valid(after, n, valid, hashes);
 }
 
 static ALWAYS_INLINE void fold(const struct array_view *view, enum hash_kind kind, int width,
