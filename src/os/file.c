@@ -11,7 +11,7 @@ const char *file_label(const char *path, char out[FILE_LABEL_SIZE]) {
   enum { SHOWN = 64 };
   size_t size = strlen(path);
   if (size <= SHOWN) return error_escape(out, FILE_LABEL_SIZE, path, size);
-  memcpy(out, "...", 3);
+  for (int i = 0; i < 3; i++) out[i] = '.';
   (void)error_escape(out + 3, FILE_LABEL_SIZE - 3, path + size - SHOWN, SHOWN);
   return out;
 }

@@ -45,7 +45,9 @@ void os_replace(const struct os_calls *replacement) {
 
 /* Repeats a call that a signal interrupted; its value is result's. */
 #define RETRY(result, call) \
-  do { (result) = (call); } while ((result) == -1 && errno == EINTR)
+  do {                      \
+    (result) = (call);      \
+  } while ((result) == -1 && errno == EINTR)
 
 int os_open(const char *path, int flags, unsigned mode, int *fd) {
   int opened;
