@@ -50,12 +50,14 @@ static void set_place(json_t *fault, const struct ashuf_error *error) {
 static void add_fault(struct finding *finding, const struct ashuf_error *error) {
   json_t *fault = json_object();
   struct text file = TEXT_INIT;
-  const char *message = failure_split(finding->path, error, &file);
+  struct text message = TEXT_INIT;
+  failure_split(finding->path, error, &file, &message);
   set_text(fault, "file", text_terminated(&file));
   set_text(fault, "status", ashuf_status_name(error->status));
   set_number(fault, "site", (uint64_t)error->site);
   set_place(fault, error);
-  set_text(fault, "message", message);
+  set_text(fault, "message", text_terminated(&message));
+  text_free(&message);
   text_free(&file);
   (void)json_array_append_new(finding->faults, fault);
   finding->status = worse(finding->status, fail_error(finding->path, error));

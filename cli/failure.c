@@ -107,37 +107,64 @@ static const char *behind_place(const char *message, const struct ashuf_error *e
   return strncmp(message, place, used) == 0 ? message + used : message;
 }
 
-const char *failure_split(const char *path, const struct ashuf_error *error, struct text *file) {
+static void set(struct text *text, const char *bytes, size_t size) {
+  text->size = 0;
+  text_add(text, bytes, size);
+}
+
+/* The index that stands beside a data file, or an empty text. */
+static void set_index(struct text *out, const char *path) {
   size_t size = strlen(path);
-  const char *message = error->message;
-  const char *rest = behind_file(message, path);
-  file->size = 0;
-  text_puts(file, path);
-  if (rest == NULL && size > 5 && strcmp(path + size - 5, ".data") == 0) {
-    file->size = size - 5;
-    text_puts(file, ".index");
-    rest = behind_file(message, text_terminated(file));
-    if (rest == NULL) {
-      file->size = 0;
-      text_puts(file, path);
-    }
+  out->size = 0;
+  if (size <= 5 || strcmp(path + size - 5, ".data") != 0) return;
+  text_add(out, path, size - 5);
+  text_puts(out, ".index");
+}
+
+/*
+ * "cannot VERB FILE: why" of a system call. The file is left out, since it may be a staged one;
+ * false where the message is of another kind.
+ */
+static bool split_system(const char *path, const struct ashuf_error *error, struct text *file,
+                         struct text *message) {
+  static const char start[] = "cannot ";
+  const size_t skip = sizeof start - 1;
+  if (error->os_errno == 0 || strncmp(error->message, start, skip) != 0) return false;
+  set_index(file, path);
+  if (file->size == 0 || strstr(error->message, ".index") == NULL) set(file, path, strlen(path));
+  set(message, error->message, skip + strcspn(error->message + skip, " :"));
+  text_printf(message, ": %s", strerror(error->os_errno));
+  return true;
+}
+
+void failure_split(const char *path, const struct ashuf_error *error, struct text *file,
+                   struct text *message) {
+  if (split_system(path, error, file, message)) return;
+  set_index(file, path);
+  const char *rest = file->size == 0 ? NULL : behind_file(error->message, text_terminated(file));
+  if (rest == NULL) {
+    set(file, path, strlen(path));
+    rest = behind_file(error->message, path);
   }
-  message = behind_place(rest == NULL ? message : rest, error);
-  return message[0] == '\0' ? ashuf_status_text(error->status) : message;
+  rest = behind_place(rest == NULL ? error->message : rest, error);
+  if (rest[0] == '\0') rest = ashuf_status_text(error->status);
+  set(message, rest, strlen(rest));
 }
 
 int fail_error(const char *path, const struct ashuf_error *error) {
   struct text line = TEXT_INIT;
   struct text file = TEXT_INIT;
   struct text place = TEXT_INIT;
-  const char *message = failure_split(path, error, &file);
+  struct text message = TEXT_INIT;
+  failure_split(path, error, &file, &message);
   failure_place(&place, error);
   text_printf(&line, "ashuf: %s: ", shown_path(text_terminated(&file)));
   if (place.size > 0) text_printf(&line, "%s: ", text_terminated(&place));
-  text_puts(&line, message);
+  text_add(&line, message.data, message.size);
   print_line(&line);
   text_free(&file);
   text_free(&place);
+  text_free(&message);
   return status_of(error);
 }
 

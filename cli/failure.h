@@ -25,10 +25,11 @@ void remark(const char *path, const char *format, ...) __attribute__((format(pri
 /* The place of an error, as in "partition 1, block 0, byte 512"; empty where it has none. */
 void failure_place(struct text *out, const struct ashuf_error *error);
 /*
- * The file that an error is about: path, or the index beside it. Returns the message, without the
- * file and the place where it repeats them in front.
+ * The file that an error is about, path or the index beside it, and the message without the file
+ * and the place that it may repeat. Both are overwritten.
  */
-const char *failure_split(const char *path, const struct ashuf_error *error, struct text *file);
+void failure_split(const char *path, const struct ashuf_error *error, struct text *file,
+                   struct text *message);
 /* path, or what "-" stands for. */
 const char *shown_path(const char *path);
 
