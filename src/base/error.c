@@ -1,3 +1,4 @@
+#define ERROR_IMPLEMENTATION
 #include "base/error.h"
 
 #include "base/memory.h"

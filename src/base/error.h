@@ -52,4 +52,14 @@ void error_prefix(struct ashuf_error *error, const char *format, ...) PRINTF_LIK
  */
 const char *error_escape(char *out, size_t capacity, const void *bytes, size_t size);
 
+/* The static analyzer looks at one file at a time and would think that a failing check may return
+ * success: it is told what these return. */
+#if defined(__clang_analyzer__) && !defined(ERROR_IMPLEMENTATION)
+#define error_set(error, status, ...) ((void)(error_set)(error, status, __VA_ARGS__), (status))
+#define error_at(error, status, ...) ((void)(error_at)(error, status, __VA_ARGS__), (status))
+#define error_in(error, status, ...) ((void)(error_in)(error, status, __VA_ARGS__), (status))
+#define error_os(...) ((void)(error_os)(__VA_ARGS__), ASHUF_IO)
+#define error_memory(...) ((void)(error_memory)(__VA_ARGS__), ASHUF_OUT_OF_MEMORY)
+#endif
+
 #endif /* ASHUF_BASE_ERROR_H */
