@@ -17,7 +17,8 @@
  * A failure in 1 to 3 takes the steps back: the new files go, the old ones return. So a failed
  * commit changes nothing, and a crash at any moment leaves no old file beside a new one: an old
  * index is gone before a new data file can stand beside it, and a new index comes last. The price
- * is that for a moment neither the old nor the new stands there.
+ * is that for a moment neither the old nor the new stands there. Two commits to the same paths at
+ * the same time can mix: who may do that takes a lock.
  */
 #ifndef ASHUF_OS_FILE_H
 #define ASHUF_OS_FILE_H

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -274,6 +275,35 @@ static void t3_no_block_is_above_the_row_limit(void **state) {
   column_free(&batch);
 }
 
+static void t18_a_thousand_partitions_take_few_descriptors(void **state) {
+  (void)state;
+  struct test_column columns[16];
+  struct test_column again[16];
+  static int64_t values[5000];
+  struct rlimit before, few;
+  for (int64_t i = 0; i < 5000; i++) values[i] = i * 7;
+  for (int c = 0; c < 16; c++) {
+    columns[c] = column_int64("v", values, NULL, 5000);
+    again[c] = column_int64("v", values, NULL, 1);
+  }
+  struct test_column model = batch_of(again, 16);
+  ashuf_partitioner *partitioner = output_partitioner(&model.schema, 1000);
+  column_free(&model);
+  struct ashuf_map_output output = ASHUF_MAP_OUTPUT_INIT;
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  few = before;
+  few.rlim_cur = 16;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+  ashuf_writer *writer = open_writer(partitioner, NULL);
+  ashuf_partitioner_free(partitioner);
+  push(writer, batch_of(columns, 16));
+  assert_int_equal(ashuf_writer_finish(writer, &output, NULL), ASHUF_OK);
+  assert_int_equal(output.total_rows, 5000);
+  assert_true(output.total_blocks > 900);
+  ashuf_writer_close(writer);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 /* ---- Files -------------------------------------------------------------------------------- */
 
 static void t37_without_an_index_path_the_offsets_are_in_memory(void **state) {
@@ -458,6 +488,7 @@ int main(void) {
       TEST(t1_rows_without_columns_go_to_partition_0),
       TEST(t2_empty_batches_or_none_give_an_empty_output),
       TEST(t3_no_block_is_above_the_row_limit),
+      TEST(t18_a_thousand_partitions_take_few_descriptors),
       TEST(t37_without_an_index_path_the_offsets_are_in_memory),
       TEST(t37_the_mode_holds_for_the_index_too),
       TEST(t38_an_abandoned_writer_leaves_no_file),
