@@ -64,7 +64,7 @@ ashuf_status error_os(struct ashuf_error *error, int site, int os_errno, const c
 
 ashuf_status error_memory(struct ashuf_error *error, int site, const ashuf_memory *memory,
                           size_t size) {
-  if (memory_would_exceed(memory, size))
+  if (memory_was_limited(memory))
     return error_set(error, ASHUF_MEMORY_LIMIT, site, "memory limit reached: %zu more bytes asked",
                      size);
   return error_set(error, ASHUF_OUT_OF_MEMORY, site, "out of memory: %zu bytes asked", size);

@@ -39,7 +39,8 @@ ashuf_status error_in(struct ashuf_error *error, ashuf_status status, int site,
 ashuf_status error_os(struct ashuf_error *error, int site, int os_errno, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
-/* OUT_OF_MEMORY, or MEMORY_LIMIT where the domain's limit is what refused size more bytes. */
+/* After a failed allocation of about size bytes: OUT_OF_MEMORY, or MEMORY_LIMIT where the domain's
+ * limit or host refused them. */
 ashuf_status error_memory(struct ashuf_error *error, int site, const ashuf_memory *memory,
                           size_t size);
 

@@ -15,6 +15,7 @@ struct ashuf_memory {
   _Atomic uint64_t peak;
   _Atomic uint64_t allocations;
   _Atomic uint64_t total;
+  atomic_bool limited; /* what refused the last bytes */
 };
 
 static void *system_allocate(size_t size, size_t alignment) {
@@ -38,6 +39,7 @@ bool memory_charge(ashuf_memory *memory, size_t bytes) {
   if (over || (memory->options.grow != NULL &&
                memory->options.grow(memory->options.user_data, bytes) != 0)) {
     atomic_fetch_sub_explicit(&memory->now, bytes, memory_order_relaxed);
+    atomic_store_explicit(&memory->limited, true, memory_order_relaxed);
     return false;
   }
   raise_peak(memory, before + bytes);
@@ -56,6 +58,10 @@ bool memory_would_exceed(const ashuf_memory *memory, size_t size) {
   return size > memory->options.limit || now > memory->options.limit - size;
 }
 
+bool memory_was_limited(const ashuf_memory *memory) {
+  return memory != NULL && atomic_load_explicit(&memory->limited, memory_order_relaxed);
+}
+
 static void *allocate(ashuf_memory *memory, size_t size, size_t alignment) {
   if (size == 0) return NULL;
   if (memory == NULL) return system_allocate(size, alignment);
@@ -65,6 +71,7 @@ static void *allocate(ashuf_memory *memory, size_t size, size_t alignment) {
                       : system_allocate(size, alignment);
   if (pointer == NULL) {
     memory_discharge(memory, size);
+    atomic_store_explicit(&memory->limited, false, memory_order_relaxed);
     return NULL;
   }
   atomic_fetch_add_explicit(&memory->allocations, 1, memory_order_relaxed);

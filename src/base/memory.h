@@ -31,5 +31,8 @@ void memory_discharge(ashuf_memory *memory, size_t bytes);
 
 /* Whether the domain's limit would refuse size more bytes now. */
 bool memory_would_exceed(const ashuf_memory *memory, size_t size);
+/* Whether the last allocation or charge that failed was refused by the limit or the host, and not
+ * by the allocator. */
+bool memory_was_limited(const ashuf_memory *memory);
 
 #endif /* ASHUF_BASE_MEMORY_H */

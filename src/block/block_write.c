@@ -178,7 +178,7 @@ static ashuf_status write_batch(const struct block_job *job, const struct batch_
   batch_plan_metadata(plan, is_dictionary, &batch);
   size_t size = batch_metadata_size(&batch);
   uint8_t *metadata = arena_alloc(&job->encoder->arena, size, 8);
-  if (metadata == NULL) return error_memory(job->error, SITE_ENCODE_MEMORY, NULL, size);
+  if (metadata == NULL) return error_memory(job->error, SITE_ENCODE_MEMORY, job->encoder->memory, size);
   batch_metadata_write(&batch, metadata);
   write_message(job, metadata, size);
   batch_plan_emit(plan, job->encoder->codec);
