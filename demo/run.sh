@@ -36,10 +36,10 @@ for one in input back; do
   tail -n +2 "$work/$one.csv" | sort >>"$work/$one.sorted"
 done
 rows() { echo $(($(wc -l <"$1") - 1)); }
-size() { du -cb "$@" | tail -1 | cut -f1; }
+size() { cat "$@" | wc -c; }
 printf '\n%-28s %10s %12s\n' "" rows bytes
 printf '%-28s %10d %12d\n' "$input" "$(rows "$work/input.csv")" "$(size $input)"
-printf '%-28s %10d %12d\n' "$out" "$(rows "$work/back.csv")" "$(size "$out")"
+printf '%-28s %10d %12d\n' "$out" "$(rows "$work/back.csv")" "$(size "$out"/*)"
 if ! cmp -s "$work/input.sorted" "$work/back.sorted"; then
   diff "$work/input.sorted" "$work/back.sorted" | head -10
   echo "the rows differ"

@@ -48,9 +48,7 @@ static ashuf_status two_blocks(ashuf_memory *memory, struct ashuf_error *error, 
 
 /* The leaks are deliberate: the leak checker must not see them as this program's. */
 const char *__asan_default_options(void);
-const char *__asan_default_options(void) {
-  return "detect_leaks=0";
-}
+const char *__asan_default_options(void) { return "detect_leaks=0"; }
 
 static void expect_verdict(enum behaviour behaviour, const char *wanted) {
   struct fault_report report;

@@ -5,14 +5,10 @@
 #include <stdlib.h>
 
 void *memory_alloc(void);
-void *memory_alloc(void) {
-  abort();
-}
+void *memory_alloc(void) { abort(); }
 
 int error_set(void);
-int error_set(void) {
-  abort();
-}
+int error_set(void) { abort(); }
 
 int main(void) {
   ashuf_ctx *ctx;

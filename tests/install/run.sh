@@ -32,7 +32,7 @@ expect() {
   shift
   got=$("$@") || { echo "install: $* failed" >&2 && exit 1; }
   [ "$got" = "$wanted" ] || { echo "install: $* printed '$got', not '$wanted'" >&2 && exit 1; }
-  echo "install: $(basename "${@: -1}") prints $got"
+  echo "install: ${*//$work\//} prints $got"
 }
 
 needs() { readelf -d "$1" | grep -q 'NEEDED.*libashuf.so.0'; }
