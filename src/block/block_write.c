@@ -156,6 +156,7 @@ struct block_job {
   const struct ashuf_encode_options *options;
   struct batch_layout layout;
   uint32_t alignment; /* of messages in the stream */
+  bool more_follows;  /* a block that the next rows could still join is not written */
   struct ashuf_buffer *out;
   struct ashuf_error *error;
 };
@@ -315,17 +316,19 @@ static ashuf_status plan_block(const struct block_job *job, const struct cut *cu
   return plan_rows(job, cut, chosen, plans, &fits);
 }
 
-static ashuf_status next_block(const struct block_job *job, struct cut *cut,
+/* *complete is false where the rows left are no whole block yet; nothing is written then. */
+static ashuf_status next_block(const struct block_job *job, struct cut *cut, bool *complete,
                                struct block_encode_stats *stats) {
   int64_t left = cut->selection->n_rows - cut->taken;
   int64_t most = left < job->options->max_rows ? left : job->options->max_rows;
   struct batch_plans plans;
   ashuf_status status = plan_block(job, cut, most, &plans);
+  *complete = !job->more_follows || plans.batch.length < left || most == job->options->max_rows;
   if (status == ASHUF_OK && plans.too_large)
     status = error_set(job->error, ASHUF_SIZE_LIMIT, SITE_ENCODE_SIZE,
                        "one row holds more than a 32-bit offset can say");
-  if (status == ASHUF_OK) status = write_block(job, &plans, stats);
-  if (status == ASHUF_OK) advance(cut, plans.batch.length);
+  if (status == ASHUF_OK && *complete) status = write_block(job, &plans, stats);
+  if (status == ASHUF_OK && *complete) advance(cut, plans.batch.length);
   arena_reset(&job->encoder->arena, SCRATCH_KEEP);
   return status;
 }
@@ -337,23 +340,44 @@ static ashuf_status flush(const struct block_job *job, const struct block_sink *
   return status;
 }
 
+static ashuf_status encode(struct block_encoder *encoder, const struct source_set *set,
+                           struct block_job *job, const struct block_sink *sink, struct cut *cut,
+                           struct block_encode_stats *stats) {
+  ashuf_status status = bind(encoder, set->schema, job->options, job->error);
+  if (status != ASHUF_OK) return status;
+  job->encoder = encoder;
+  job->set = set;
+  job->layout = batch_layout_of(encoder, job->options);
+  job->alignment = encoder->wide_values && job->layout.padding < 16 ? 16 : job->layout.padding;
+  size_t start = job->out->size;
+  bool complete = true;
+  while (cut->taken < cut->selection->n_rows && status == ASHUF_OK && complete) {
+    status = next_block(job, cut, &complete, stats);
+    if (status == ASHUF_OK) status = flush(job, sink);
+  }
+  if (status != ASHUF_OK && sink == NULL) job->out->size = start;
+  return status;
+}
+
 ashuf_status block_encode_selection(struct block_encoder *encoder, const struct source_set *set,
                                     const struct selection *selection,
                                     const struct ashuf_encode_options *options,
                                     struct ashuf_buffer *out, const struct block_sink *sink,
                                     struct block_encode_stats *stats, struct ashuf_error *error) {
-  ashuf_status status = bind(encoder, set->schema, options, error);
-  if (status != ASHUF_OK) return status;
-  struct block_job job = {.encoder = encoder, .set = set, .options = options, .out = out,
-                          .error = error};
-  job.layout = batch_layout_of(encoder, options);
-  job.alignment = encoder->wide_values && job.layout.padding < 16 ? 16 : job.layout.padding;
+  struct block_job job = {.options = options, .out = out, .error = error};
   struct cut cut = {.selection = selection};
-  size_t start = out->size;
-  while (cut.taken < selection->n_rows && status == ASHUF_OK) {
-    status = next_block(&job, &cut, stats);
-    if (status == ASHUF_OK) status = flush(&job, sink);
-  }
-  if (status != ASHUF_OK && sink == NULL) out->size = start;
+  return encode(encoder, set, &job, sink, &cut, stats);
+}
+
+ashuf_status block_encode_full(struct block_encoder *encoder, const struct source_set *set,
+                               const struct selection *selection,
+                               const struct ashuf_encode_options *options,
+                               struct ashuf_buffer *out, const struct block_sink *sink,
+                               struct block_encode_stats *stats, int64_t *taken,
+                               struct ashuf_error *error) {
+  struct block_job job = {.options = options, .out = out, .error = error, .more_follows = true};
+  struct cut cut = {.selection = selection};
+  ashuf_status status = encode(encoder, set, &job, sink, &cut, stats);
+  *taken = cut.taken;
   return status;
 }

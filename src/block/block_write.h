@@ -58,4 +58,16 @@ ashuf_status block_encode_selection(struct block_encoder *encoder, const struct 
                                     struct ashuf_buffer *out, const struct block_sink *sink,
                                     struct block_encode_stats *stats, struct ashuf_error *error);
 
+/*
+ * The same where more rows may follow: writes the blocks that no further row could change, and
+ * says in *taken how many rows those hold. The rest has to be given again, in front of what
+ * follows; so the blocks do not depend on how the rows were divided over calls.
+ */
+ashuf_status block_encode_full(struct block_encoder *encoder, const struct source_set *set,
+                               const struct selection *selection,
+                               const struct ashuf_encode_options *options,
+                               struct ashuf_buffer *out, const struct block_sink *sink,
+                               struct block_encode_stats *stats, int64_t *taken,
+                               struct ashuf_error *error);
+
 #endif /* ASHUF_BLOCK_BLOCK_WRITE_H */
