@@ -34,8 +34,6 @@ extern const struct command command_verify;
 extern const struct command *const commands[];
 
 /* The worse of two exit statuses: the larger. */
-static inline int worse(int a, int b) {
-  return a > b ? a : b;
-}
+static inline int worse(int a, int b) { return a > b ? a : b; }
 
 #endif /* ASHUF_CLI_CLI_H */

@@ -218,7 +218,7 @@ static int cat_all(struct cat *cat, const struct inputs *inputs) {
     if (is_full(cat) && cat->first.schema != NULL) break;
   }
   progress_stop();
-  if (status != EXIT_GOOD) return status;
+  if (status != EXIT_GOOD || inputs->n == 0) return status;
   if (cat->first.schema == NULL) return end_without_schema(cat, inputs->list[0].path);
   return cat->sink->class->end(cat->sink);
 }

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const codecs[] = {"lz4", "none", "zstd", "snappy", NULL};
 static const int codec_numbers[] = {ASHUF_CODEC_LZ4, ASHUF_CODEC_NONE, ASHUF_CODEC_ZSTD,
@@ -268,6 +269,14 @@ static int write_staged(struct job *job) {
   return status;
 }
 
+/* An output of an earlier run with more inputs would be read together with ours. */
+static void warn_of_leftover(const struct job *job) {
+  char *path = final_path(&job->staging, job->inputs->n, ".data");
+  if (access(path, F_OK) == 0)
+    remark(path, "left from an earlier write; reading %s reads it too", job->options->output);
+  free(path);
+}
+
 static int write_all(const struct write_options *given, const struct arguments *inputs) {
   struct job job = {.options = given, .inputs = inputs};
   int status = staging_open(&job.staging, given->output);
@@ -277,6 +286,7 @@ static int write_all(const struct write_options *given, const struct arguments *
   staging_close(&job.staging);
   if (status != EXIT_GOOD && interrupt_seen()) interrupt_die();
   if (status == EXIT_GOOD) {
+    warn_of_leftover(&job);
     report_print(&job.report, report_resolve(given->format));
     status = output_finish(EXIT_GOOD);
   }
@@ -315,6 +325,5 @@ const struct command command_write = {
     options,
     "  ashuf write flights.arrow -o out --partitions 200 --hash carrier,origin\n"
     "  ashuf write a.arrow b.arrow -o out --partitions 16 --hash id --codec zstd --level 3\n"
-    "  duckdb -c \"COPY (...) TO '/dev/stdout' (FORMAT arrow)\" | ashuf write - -o out "
-    "--partitions 1\n",
+    "  ashuf cat out --format arrow | ashuf write - -o fewer --partitions 8 --hash id\n",
     run};

@@ -129,10 +129,11 @@ static bool split_system(const char *path, const struct ashuf_error *error, stru
                          struct text *message) {
   static const char start[] = "cannot ";
   const size_t skip = sizeof start - 1;
-  if (error->os_errno == 0 || strncmp(error->message, start, skip) != 0) return false;
+  const char *words = behind_place(error->message, error);
+  if (error->os_errno == 0 || strncmp(words, start, skip) != 0) return false;
   set_index(file, path);
-  if (file->size == 0 || strstr(error->message, ".index") == NULL) set(file, path, strlen(path));
-  set(message, error->message, skip + strcspn(error->message + skip, " :"));
+  if (file->size == 0 || strstr(words, ".index") == NULL) set(file, path, strlen(path));
+  set(message, words, skip + strcspn(words + skip, " :"));
   text_printf(message, ": %s", strerror(error->os_errno));
   return true;
 }

@@ -36,9 +36,7 @@ static int arrow_begin(struct sink *sink, const struct column *root, const ashuf
       &error);
 }
 
-static void keep(struct ArrowArray *array) {
-  array->release = NULL;
-}
+static void keep(struct ArrowArray *array) { array->release = NULL; }
 
 /* A batch cut to its first n rows: a view of it that borrows everything. */
 static struct ArrowArray first_rows(const struct ArrowArray *batch, int64_t n) {

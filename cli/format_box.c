@@ -114,9 +114,7 @@ static char **row_at(const struct box_sink *self, int64_t row) {
   return row < MOST_ROWS ? self->head[row] : self->ring[row % HALF_ROWS];
 }
 
-static bool is_cut(const struct box_sink *self) {
-  return self->rows > MOST_ROWS;
-}
+static bool is_cut(const struct box_sink *self) { return self->rows > MOST_ROWS; }
 
 static void widen(struct box_sink *self, char **cells) {
   for (size_t i = 0; i < self->n_columns; i++) {
@@ -156,10 +154,10 @@ static void pad(size_t n) {
   for (size_t i = 0; i < n; i++) output_write(" ", 1);
 }
 
-/* One value for all columns where cells is NULL. */
-static void print_cells(const struct box_sink *self, char **cells, const char *filler) {
+/* cells NULL: the line that stands for rows left out. */
+static void print_cells(const struct box_sink *self, char **cells) {
   for (size_t i = 0; i < self->shown; i++) {
-    const char *cell = cells == NULL ? filler : cells[i];
+    const char *cell = cells == NULL ? DOT : cells[i];
     size_t room = self->widths[i] - utf8_columns(cell, strlen(cell));
     output_puts(BAR " ");
     if (self->numbers[i]) pad(room);
@@ -172,17 +170,17 @@ static void print_cells(const struct box_sink *self, char **cells, const char *f
 
 static void print_rows(const struct box_sink *self) {
   int64_t first_end = is_cut(self) ? HALF_ROWS : self->rows;
-  for (int64_t row = 0; row < first_end; row++) print_cells(self, row_at(self, row), NULL);
+  for (int64_t row = 0; row < first_end; row++) print_cells(self, row_at(self, row));
   if (!is_cut(self)) return;
-  print_cells(self, NULL, DOT);
+  print_cells(self, NULL);
   for (int64_t row = self->rows - HALF_ROWS; row < self->rows; row++)
-    print_cells(self, row_at(self, row), NULL);
+    print_cells(self, row_at(self, row));
 }
 
 static void print_table(const struct box_sink *self) {
   print_rule(self, "\xe2\x94\x8c", "\xe2\x94\xac", "\xe2\x94\x90");
-  print_cells(self, self->names, NULL);
-  print_cells(self, self->types, NULL);
+  print_cells(self, self->names);
+  print_cells(self, self->types);
   print_rule(self, "\xe2\x94\x9c", "\xe2\x94\xbc", "\xe2\x94\xa4");
   print_rows(self);
   print_rule(self, "\xe2\x94\x94", "\xe2\x94\xb4", "\xe2\x94\x98");

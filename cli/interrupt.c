@@ -99,13 +99,9 @@ void interrupt_watch(const char *directory) {
     (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-bool interrupt_seen(void) {
-  return atomic_load(&seen) != 0;
-}
+bool interrupt_seen(void) { return atomic_load(&seen) != 0; }
 
-void interrupt_hold(void) {
-  (void)pthread_mutex_lock(&lock);
-}
+void interrupt_hold(void) { (void)pthread_mutex_lock(&lock); }
 
 void interrupt_end(void) {
   guarded = NULL;
@@ -118,6 +114,4 @@ void interrupt_cleanup(void) {
   (void)pthread_mutex_unlock(&lock);
 }
 
-void interrupt_die(void) {
-  die_by(atomic_load(&seen));
-}
+void interrupt_die(void) { die_by(atomic_load(&seen)); }

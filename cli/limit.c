@@ -20,9 +20,7 @@ static uint64_t machine_memory(void) {
   return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : UINT64_MAX;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 ashuf_memory *limit_memory(void) {
   static ashuf_memory *memory;

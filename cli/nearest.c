@@ -6,9 +6,7 @@
 
 #define LONGEST 64 /* longer words are not compared */
 
-static unsigned smaller(unsigned a, unsigned b) {
-  return a < b ? a : b;
-}
+static unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
 
 static unsigned cost_of(char a, char b) {
   if (a == b) return 0;

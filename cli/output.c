@@ -48,9 +48,7 @@ void output_write(const void *bytes, size_t size) {
   out.used += size;
 }
 
-void output_puts(const char *string) {
-  output_write(string, strlen(string));
-}
+void output_puts(const char *string) { output_write(string, strlen(string)); }
 
 void output_text(struct text *text) {
   output_write(text->data, text->size);
@@ -66,18 +64,14 @@ void output_printf(const char *format, ...) {
   if (size > 0) output_write(line, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1);
 }
 
-bool output_failed(void) {
-  return out.failure != 0;
-}
+bool output_failed(void) { return out.failure != 0; }
 
 int output_finish(int status) {
   int failure = output_flush();
   return failure == 0 ? status : fail_os("standard output", failure, "cannot write");
 }
 
-bool output_is_terminal(void) {
-  return isatty(STDOUT_FILENO) == 1;
-}
+bool output_is_terminal(void) { return isatty(STDOUT_FILENO) == 1; }
 
 size_t output_columns(void) {
   struct winsize size;

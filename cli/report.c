@@ -30,9 +30,7 @@ json_t *report_row(struct report *report) {
   return row;
 }
 
-void report_free(struct report *report) {
-  json_decref(report->rows);
-}
+void report_free(struct report *report) { json_decref(report->rows); }
 
 void set_value(json_t *row, const char *key, json_t *value) {
   (void)json_object_set_new(row, key, value);

@@ -57,11 +57,34 @@ void scalar_integer(struct text *out, int64_t value) {
   text_add(out, digits + at, sizeof digits - at);
 }
 
+/*
+ * Most doubles in tables have few decimals. value = number / 10^k with both exact in a double
+ * means that the decimal reads back as value, since division rounds correctly, as reading does;
+ * and of at most 15 digits there is only one such decimal. Returns false where this one is not.
+ */
+static bool short_decimal(struct text *out, double value) {
+  static const double powers[] = {1, 10, 100, 1000, 10000};
+  double size = fabs(value);
+  if (!(size >= 1e-4 && size < 1e10)) return false;
+  for (int k = 0; k < 5; k++) {
+    double number = nearbyint(size * powers[k]);
+    if (number / powers[k] != size) continue;
+    int64_t whole = (int64_t)number / (int64_t)powers[k];
+    int64_t rest = (int64_t)number % (int64_t)powers[k];
+    if (value < 0) text_char(out, '-');
+    scalar_integer(out, whole);
+    text_printf(out, ".%0*" PRId64, k == 0 ? 1 : k, rest);
+    return true;
+  }
+  return false;
+}
+
 /* Fewer digits than precision are printed where the rest are zeros, so few tries are enough. */
 static void shortest(char *out, size_t size, double value, bool narrow) {
   bool tiny = fabs(value) < (narrow ? (double)FLT_MIN : DBL_MIN);
-  int most = narrow ? 9 : 17;
-  for (int precision = tiny ? 1 : most - 3; precision <= most; precision++) {
+  int most = narrow ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
+  int least = narrow ? FLT_DIG : DBL_DIG;
+  for (int precision = tiny ? 1 : least; precision <= most; precision++) {
     (void)snprintf(out, size, "%.*g", precision, value);
     if (narrow ? strtof(out, NULL) == (float)value : strtod(out, NULL) == value) return;
   }
@@ -74,6 +97,7 @@ void scalar_real(struct text *out, double value, int64_t width) {
   } else if (isinf(value)) {
     text_puts(out, value < 0 ? "-Infinity" : "Infinity");
   } else {
+    if (width == 8 && short_decimal(out, value)) return;
     shortest(digits, sizeof digits, value, width < 8);
     text_puts(out, digits);
     if (strpbrk(digits, ".e") == NULL) text_puts(out, ".0");
@@ -151,9 +175,7 @@ void scalar_decimal(struct text *out, const void *bytes, int64_t width, int32_t 
   }
 }
 
-static int64_t floor_divide(int64_t a, int64_t b) {
-  return a / b - (a % b < 0);
-}
+static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
 /* Days since 1970-01-01 to the proleptic Gregorian calendar, by eras of 400 years. */
 void scalar_date(struct text *out, int64_t days) {

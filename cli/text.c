@@ -68,13 +68,9 @@ void text_add(struct text *text, const void *bytes, size_t size) {
   text->size += size;
 }
 
-void text_char(struct text *text, char c) {
-  text_add(text, &c, 1);
-}
+void text_char(struct text *text, char c) { text_add(text, &c, 1); }
 
-void text_puts(struct text *text, const char *string) {
-  text_add(text, string, strlen(string));
-}
+void text_puts(struct text *text, const char *string) { text_add(text, string, strlen(string)); }
 
 void text_printf(struct text *text, const char *format, ...) {
   va_list arguments;
@@ -97,9 +93,7 @@ const char *text_terminated(struct text *text) {
   return text->data;
 }
 
-static bool continues(unsigned char byte) {
-  return (byte & 0xc0) == 0x80;
-}
+static bool continues(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
 size_t utf8_length(const unsigned char *bytes, size_t size) {
   unsigned char first = bytes[0];

@@ -187,9 +187,7 @@ static void add_temporal(struct text *out, const struct cell *cell, int64_t at) 
   }
 }
 
-static bool is_string(enum kind kind) {
-  return kind == KIND_UTF8 || kind == KIND_UTF8_VIEW;
-}
+static bool is_string(enum kind kind) { return kind == KIND_UTF8 || kind == KIND_UTF8_VIEW; }
 
 /* A value that resolve has found. */
 static void add_plain(struct text *out, const struct cell *cell) {

@@ -1,9 +1,12 @@
 """How the program behaves as a process: pipes that close, full disks, progress, terminals."""
 
+import fcntl
 import os
 import pty
 import select
+import struct
 import subprocess
+import termios
 
 from cli_support import GOOD, IO, ashuf, expect, main, program, put, small
 
@@ -47,9 +50,10 @@ def test_progress_is_erased_at_the_end():
     assert "6 rows" in result.err and result.err.endswith("\r\x1b[K"), result.err
 
 
-def on_terminal(*arguments):
+def on_terminal(*arguments, columns=200):
     """What the program prints where standard output is a terminal."""
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     child = subprocess.Popen([program(), *arguments], stdout=theirs, stderr=subprocess.PIPE)
     os.close(theirs)
     out = b""
@@ -74,6 +78,14 @@ def test_a_terminal_gets_tables():
     status, out, err = on_terminal("info", "small.arrows")
     assert (status, err) == (GOOD, "") and "\t" not in out
     assert "\nschema of small.arrows\n  id  int64 not null\n" in out, out
+
+
+def test_columns_that_do_not_fit_are_left_out_and_told():
+    put("small.arrows", small())
+    status, out, err = on_terminal("cat", "small.arrows", columns=60)
+    assert (status, err) == (GOOD, "")
+    assert max(map(len, out.splitlines())) <= 60, out
+    assert out.endswith("\n6 rows, 9 columns (3 shown)\n"), out
 
 
 def test_arrow_is_not_for_a_terminal():

@@ -236,7 +236,9 @@ def test_jsonl_of_ipc_streams_is_what_pyarrow_reads():
         except (pa.ArrowException, NotImplementedError, KeyError, AttributeError) as why:
             print("   not compared:", os.path.basename(path), type(why).__name__, why)
             continue
-        if table.num_columns > 0 and len(wanted) > 0:
+        if ashuf("cat", path).err.endswith(" is not supported\n"):
+            print("   not supported:", os.path.basename(path))
+        elif table.num_columns > 0 and len(wanted) > 0:
             compare(path, table)
 
 

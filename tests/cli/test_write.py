@@ -101,6 +101,14 @@ def test_output_replaces_older_output():
     assert len(offsets("out/shuffle_0_0_0.index")) == 2
 
 
+def test_an_older_output_that_stays_is_told():
+    put("a.arrows", small())
+    expect(ashuf("write", "a.arrows", "a.arrows", "-o", "out", "--partitions", "1"), GOOD, err="")
+    expect(ashuf("write", "a.arrows", "-o", "out", "--partitions", "1"), GOOD,
+           err="ashuf: out/shuffle_0_1_0.data: note: left from an earlier write; reading out "
+           "reads it too\n")
+
+
 def fails(status, err, *arguments, directory="out", **more):
     """Nothing may be left: not the directory where it was not there before."""
     expect(ashuf("write", *arguments, "-o", directory, **more), status, out="", err=err)
@@ -190,6 +198,25 @@ def test_file_size_limit_is_an_error_that_leaves_nothing():
     assert result.err.startswith("ashuf: out/shuffle_0_0_0.data: "), result.err
     assert result.err.endswith(": File too large\n"), result.err
     assert not os.path.exists("out")
+
+
+def test_full_disk_leaves_nothing():
+    """A file system of 64 KiB, where we may mount one."""
+    os.mkdir("disk")
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", "disk"]
+    try:
+        done = subprocess.run(mount, stderr=subprocess.DEVNULL, check=False)
+    except OSError as why:
+        raise Skip("no mount") from why
+    if done.returncode != 0:
+        raise Skip("mount is not allowed")
+    try:
+        put("small.arrows", small())
+        expect(ashuf("write", *["small.arrows"] * 40, "-o", "disk/out", "--partitions", "1",
+                     "--codec", "none"), IO, out="")
+        assert os.listdir("disk") == []
+    finally:
+        subprocess.run(["umount", "disk"], check=True)
 
 
 def test_report_that_cannot_be_written():
