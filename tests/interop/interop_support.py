@@ -64,7 +64,7 @@ def values(kind, n):
     make = {
         pa.types.is_null: lambda i: None,
         pa.types.is_boolean: lambda i: i % 2 == 0,
-        pa.types.is_unsigned_integer: lambda i: (1 << kind.bit_width) - 1 - i,
+        pa.types.is_unsigned_integer: lambda i: (1 << kind.bit_width) - 1 - i % 200,
         pa.types.is_signed_integer: lambda i: (-1) ** i * ((1 << kind.bit_width - 1) - 1 - i % 100),
         pa.types.is_floating: lambda i: [0.5, -0.0, float("inf"), -2.25][i % 4] if i < 30 else i / 4,
         pa.types.is_decimal: lambda i: decimal.Decimal(i * 7 - 300).scaleb(-kind.scale),
