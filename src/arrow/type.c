@@ -3,7 +3,7 @@
 #define ANY (-1)
 
 /* clang-format off */
-static const struct type_info types[TYPE_COUNT] = {
+const struct type_info type_table[TYPE_COUNT] = {
     /* name, layout, width, tag, buffers, validity, children */
     [TYPE_NULL]                = {"null",                LAYOUT_NULL,        0,  1, 0, false, 0},
     [TYPE_BOOL]                = {"bool",                LAYOUT_BITS,        0,  6, 2, true, 0},
@@ -51,7 +51,3 @@ static const struct type_info types[TYPE_COUNT] = {
     [TYPE_RUN_END_ENCODED]     = {"run_end_encoded",     LAYOUT_RUN_ENDS,    0, 22, 0, false, 2},
 };
 /* clang-format on */
-
-const struct type_info *type_info(enum arrow_type type) {
-  return &types[type];
-}

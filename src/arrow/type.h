@@ -83,8 +83,12 @@ struct type_info {
   int32_t children; /* how many a field of the type has; -1: any number */
 };
 
+extern const struct type_info type_table[TYPE_COUNT];
+
 /* type < TYPE_COUNT. */
-const struct type_info *type_info(enum arrow_type type);
+static inline const struct type_info *type_info(enum arrow_type type) {
+  return &type_table[type];
+}
 
 static inline bool type_is_nested(enum arrow_type type) {
   return type >= TYPE_LIST;

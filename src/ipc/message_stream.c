@@ -53,27 +53,39 @@ const uint8_t *message_stream_borrow(struct message_stream *stream, size_t size)
   return bytes;
 }
 
+/* Four bytes, where they lie if the source lends them; got < 4 at the end of the data. */
+static ashuf_status read_word(struct message_stream *stream, uint32_t *word, size_t *got,
+                              struct ashuf_error *error) {
+  const uint8_t *lent = message_stream_borrow(stream, sizeof *word);
+  if (lent != NULL) {
+    *word = load_u32(lent);
+    *got = sizeof *word;
+    return ASHUF_OK;
+  }
+  return read_some(stream, word, sizeof *word, got, error);
+}
+
 /* The metadata length behind the prefix; 0 is the end mark. */
 static ashuf_status read_prefix(struct message_stream *stream, int32_t *length, bool *at_end,
                                 struct ashuf_error *error) {
-  uint8_t word[4];
+  uint32_t word = 0;
   size_t got = 0;
-  ashuf_status status = read_some(stream, word, 4, &got, error);
+  ashuf_status status = read_word(stream, &word, &got, error);
   if (status != ASHUF_OK) return status;
   *at_end = got == 0;
   if (got == 0) return ASHUF_OK;
   if (got < 4)
     return error_at(error, ASHUF_TRUNCATED, SITE_PREFIX_TRUNCATED, stream->position,
                     "ends inside a message prefix");
-  stream->legacy_end = load_u32(word) != CONTINUATION;
+  stream->legacy_end = word != CONTINUATION;
   if (!stream->legacy_end) {
-    status = read_some(stream, word, 4, &got, error);
+    status = read_word(stream, &word, &got, error);
     if (status != ASHUF_OK) return status;
     if (got < 4)
       return error_at(error, ASHUF_TRUNCATED, SITE_LENGTH_TRUNCATED, stream->position,
                       "ends inside a message length");
   }
-  *length = load_i32(word);
+  *length = (int32_t)word;
   if (*length < 0)
     return error_at(error, ASHUF_BAD_FRAMING, SITE_LENGTH_NEGATIVE, stream->position - 4,
                     "negative metadata length %d", *length);
