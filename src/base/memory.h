@@ -29,8 +29,6 @@ void *memory_grow(ashuf_memory *memory, void *pointer, size_t old_size, size_t n
 bool memory_charge(ashuf_memory *memory, size_t bytes);
 void memory_discharge(ashuf_memory *memory, size_t bytes);
 
-/* Whether the domain's limit would refuse size more bytes now. */
-bool memory_would_exceed(const ashuf_memory *memory, size_t size);
 /* Whether the last allocation or charge that failed was refused by the limit or the host, and not
  * by the allocator. */
 bool memory_was_limited(const ashuf_memory *memory);

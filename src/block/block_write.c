@@ -286,7 +286,7 @@ static ashuf_status plan_rows(const struct block_job *job, const struct cut *cut
   ashuf_status status = slice(job, cut, n, rows);
   if (status == ASHUF_OK)
     status = batch_plan_make(job->set, rows, &job->layout, &job->encoder->arena, plans, job->error);
-  *fits = !plans->too_large && plans->body_length <= job->options->max_body;
+  *fits = status == ASHUF_OK && !plans->too_large && plans->body_length <= job->options->max_body;
   return status;
 }
 
@@ -323,8 +323,12 @@ static ashuf_status next_block(const struct block_job *job, struct cut *cut, boo
   int64_t most = left < job->options->max_rows ? left : job->options->max_rows;
   struct batch_plans plans;
   ashuf_status status = plan_block(job, cut, most, &plans);
+  if (status != ASHUF_OK) {
+    arena_reset(&job->encoder->arena, SCRATCH_KEEP);
+    return status;
+  }
   *complete = !job->more_follows || plans.batch.length < left || most == job->options->max_rows;
-  if (status == ASHUF_OK && plans.too_large)
+  if (plans.too_large)
     status = error_set(job->error, ASHUF_SIZE_LIMIT, SITE_ENCODE_SIZE,
                        "one row holds more than a 32-bit offset can say");
   if (status == ASHUF_OK && *complete) status = write_block(job, &plans, stats);

@@ -196,9 +196,12 @@ static ashuf_status check_ring(const struct decoder *d, const struct zstd_reader
   uint64_t ring = r->frame.window + 2 * BLOCK_MAX;
   if (r->frame.content < ring) ring = r->frame.content;
   uint64_t size = ring + BLOCK_MAX + ((size_t)128 << 10);
-  if (size <= r->charged || !memory_would_exceed(d->memory, (size_t)(size - r->charged)))
-    return ASHUF_OK;
-  return error_memory(error, SITE_ZSTD_CONTEXT, d->memory, (size_t)(size - r->charged));
+  if (size <= r->charged) return ASHUF_OK;
+  size_t more = (size_t)(size - r->charged);
+  if (!memory_charge(d->memory, more))
+    return error_memory(error, SITE_ZSTD_CONTEXT, d->memory, more);
+  memory_discharge(d->memory, more); /* libzstd's own allocation is charged once it is made */
+  return ASHUF_OK;
 }
 
 static ashuf_status zstd_open(struct decoder *d, struct ashuf_error *error) {
