@@ -24,8 +24,7 @@ ashuf_status ashuf_ipc_writer_new(const ashuf_schema *schema, ashuf_memory *memo
                                   int (*write)(void *user_data, const void *data, size_t size),
                                   void *user_data, ashuf_ipc_writer **out,
                                   struct ashuf_error *error) {
-  if (schema == NULL || write == NULL || out == NULL)
-    return missing(error, "schema, write or out");
+  if (schema == NULL || write == NULL || out == NULL) return missing(error, "schema, write or out");
   struct stream_sink sink = {write, user_data};
   return stream_writer_open(schema, memory, &sink, out, error);
 }
@@ -41,6 +40,4 @@ ashuf_status ashuf_ipc_writer_finish(ashuf_ipc_writer *writer, struct ashuf_erro
   return writer == NULL ? missing(error, "writer") : stream_writer_finish(writer, error);
 }
 
-void ashuf_ipc_writer_free(ashuf_ipc_writer *writer) {
-  stream_writer_free(writer);
-}
+void ashuf_ipc_writer_free(ashuf_ipc_writer *writer) { stream_writer_free(writer); }

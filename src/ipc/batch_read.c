@@ -45,8 +45,8 @@ static ashuf_status next_node(struct batch_walk *walk, struct ipc_node *node) {
   memcpy(node, header->nodes + (size_t)walk->node * sizeof *node, sizeof *node);
   walk->node++;
   if (node->length < 0 || node->length > INT64_MAX - 8)
-    return fail(walk, ASHUF_BAD_BATCH, SITE_NODE_LENGTH, walk->metadata_offset,
-                "impossible length", node->length, 0);
+    return fail(walk, ASHUF_BAD_BATCH, SITE_NODE_LENGTH, walk->metadata_offset, "impossible length",
+                node->length, 0);
   if (node->null_count < -1 || node->null_count > node->length)
     return fail(walk, ASHUF_BAD_BATCH, SITE_NULL_COUNT_RANGE, walk->metadata_offset,
                 "impossible null count for the length", node->null_count, node->length);
@@ -157,8 +157,8 @@ static ashuf_status read_offsets(struct batch_walk *walk, const struct field *fi
   if (status == ASHUF_OK && walk->options->offsets_as_lengths) {
     struct lengths_place place = {walk->body, span->data, span->size, span->offset,
                                   &walk->lengths_end};
-    status = batch_undo_lengths(&place, field->byte_width, out->length + 1,
-                                walk->options->scratch, walk->holder->memory, walk->error);
+    status = batch_undo_lengths(&place, field->byte_width, out->length + 1, walk->options->scratch,
+                                walk->holder->memory, walk->error);
   }
   if (status == ASHUF_OK) status = align_buffer(walk, field, span);
   out->buffers[1] = span->data;
@@ -170,8 +170,7 @@ static ashuf_status check_offsets(struct batch_walk *walk, const struct field *f
                                   const struct ArrowArray *out, const struct span *span,
                                   int64_t limit) {
   if (!walk->options->validate && !walk->options->offsets_as_lengths) return ASHUF_OK;
-  int64_t bad =
-      validate_offsets(out->buffers[1], field->byte_width, out->length + 1, limit);
+  int64_t bad = validate_offsets(out->buffers[1], field->byte_width, out->length + 1, limit);
   if (bad < 0) return ASHUF_OK;
   return fail(walk, ASHUF_BAD_VALUES, SITE_OFFSETS,
               span->offset + (uint64_t)bad * (uint64_t)field->byte_width,
@@ -189,8 +188,8 @@ static ashuf_status read_bytes(struct batch_walk *walk, const struct field *fiel
   status = check_offsets(walk, field, out, &offsets, (int64_t)bytes.size);
   bool text = field->type == TYPE_UTF8 || field->type == TYPE_LARGE_UTF8;
   if (status != ASHUF_OK || !text || !walk->options->validate) return status;
-  int64_t bad = validate_utf8(out->buffers[1], field->byte_width, out->length, bytes.data,
-                              out->buffers[0]);
+  int64_t bad =
+      validate_utf8(out->buffers[1], field->byte_width, out->length, bytes.data, out->buffers[0]);
   if (bad < 0) return ASHUF_OK;
   return fail(walk, ASHUF_BAD_VALUES, SITE_UTF8, bytes.offset, "string is not UTF-8: row", bad, 0);
 }
@@ -221,13 +220,24 @@ static ashuf_status check_children(struct batch_walk *walk, const struct ArrowAr
   return ASHUF_OK;
 }
 
+/* Entries and keys are there for every row. */
+static ashuf_status check_map(struct batch_walk *walk, const struct ArrowArray *out) {
+  const struct ArrowArray *entries = out->children[0];
+  if (!walk->options->validate) return ASHUF_OK;
+  if (entries->null_count == 0 && entries->children[0]->null_count == 0) return ASHUF_OK;
+  return fail(walk, ASHUF_BAD_VALUES, SITE_MAP_NULLS, walk->metadata_offset,
+              "a map has null entries or keys: how many", entries->null_count,
+              entries->children[0]->null_count);
+}
+
 static ashuf_status read_list(struct batch_walk *walk, const struct field *field,
                               struct ArrowArray *out) {
   struct span offsets;
   ashuf_status status = read_offsets(walk, field, out, &offsets);
   if (status == ASHUF_OK) status = read_children(walk, field, out);
   if (status != ASHUF_OK) return status;
-  return check_offsets(walk, field, out, &offsets, out->children[0]->length);
+  status = check_offsets(walk, field, out, &offsets, out->children[0]->length);
+  return status == ASHUF_OK && field->type == TYPE_MAP ? check_map(walk, out) : status;
 }
 
 static ashuf_status read_fixed_list(struct batch_walk *walk, const struct field *field,
@@ -311,8 +321,7 @@ static ashuf_status check_used_up(struct batch_walk *walk) {
 }
 
 /* An array of no values. */
-static void make_empty(struct batch_walk *walk, const struct field *field,
-                       struct ArrowArray *out) {
+static void make_empty(struct batch_walk *walk, const struct field *field, struct ArrowArray *out) {
   out->n_buffers = array_buffers(field);
   out->buffers = batch_holder_pointers(walk->holder, out->n_buffers);
   for (int64_t i = 0; i < out->n_buffers; i++)
@@ -328,8 +337,7 @@ static void make_empty(struct batch_walk *walk, const struct field *field,
   make_empty(walk, field->dictionary, out->dictionary);
 }
 
-static ashuf_status read_dictionary_values(struct batch_walk *walk,
-                                           struct dictionary_entry *entry,
+static ashuf_status read_dictionary_values(struct batch_walk *walk, struct dictionary_entry *entry,
                                            const struct field *field, struct ArrowArray *out) {
   struct batch_read_options options = *walk->options;
   options.offsets_as_lengths = false;
@@ -367,9 +375,9 @@ static ashuf_status read_dictionary(struct batch_walk *walk, const struct field 
   ashuf_status status = read_dictionary_values(walk, entry, field->dictionary, out->dictionary);
   if (status != ASHUF_OK || !walk->options->validate) return status;
   int64_t limit = out->dictionary->length;
-  int64_t bad = validate_indices(out->buffers[1], field->byte_width,
-                                 type_is_signed_index(field->type), out->length, out->buffers[0],
-                                 limit);
+  int64_t bad =
+      validate_indices(out->buffers[1], field->byte_width, type_is_signed_index(field->type),
+                       out->length, out->buffers[0], limit);
   if (bad < 0) return ASHUF_OK;
   return fail(walk, ASHUF_BAD_VALUES, SITE_INDICES, walk->metadata_offset,
               "dictionary index out of range: row, dictionary size", bad, limit);

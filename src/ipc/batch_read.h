@@ -4,8 +4,8 @@
  *
  * The walk is the pre-order of the schema: each field takes its node and its buffers. Buffer
  * bounds, sizes against lengths and list counts are checked always; values when validate is set:
- * null counts, offsets, UTF-8, dictionary indices. Nothing is copied out of the body, except
- * buffers that lie at an address their type cannot have.
+ * null counts, offsets, UTF-8, dictionary indices, nulls among the keys of maps. Nothing is copied
+ * out of the body, except buffers that lie at an address their type cannot have.
  */
 #ifndef ASHUF_IPC_BATCH_READ_H
 #define ASHUF_IPC_BATCH_READ_H
@@ -15,7 +15,7 @@
 
 struct batch_read_options {
   bool validate;
-  bool offsets_as_lengths;     /* the body holds lengths: it must be an own one, they are undone */
+  bool offsets_as_lengths;      /* the body holds lengths: it must be an own one, they are undone */
   struct ashuf_buffer *scratch; /* for that */
 };
 
@@ -46,7 +46,8 @@ enum {
   SITE_LENGTHS_ORDER = 643,
   SITE_COMPRESSED_LENGTHS = 644,
   SITE_BATCH_COMPRESSED = 645,
-  SITE_TYPE_LAYOUT = 646
+  SITE_TYPE_LAYOUT = 646,
+  SITE_MAP_NULLS = 647
 };
 
 /*

@@ -104,9 +104,8 @@ ashuf_status dictionary_table_check_used(const struct dictionary_table *table,
                                          struct ashuf_error *error) {
   for (size_t i = 0; i < table->n_entries; i++)
     if (!table->entries[i].used)
-      return error_at(error, ASHUF_BAD_SEQUENCE, SITE_DICTIONARY_UNUSED,
-                      table->entries[i].offset, "no column uses dictionary %lld",
-                      (long long)table->entries[i].id);
+      return error_at(error, ASHUF_BAD_SEQUENCE, SITE_DICTIONARY_UNUSED, table->entries[i].offset,
+                      "no column uses dictionary %lld", (long long)table->entries[i].id);
   return ASHUF_OK;
 }
 

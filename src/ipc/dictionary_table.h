@@ -19,8 +19,8 @@ struct dictionary_entry {
   struct ashuf_buffer lists;  /* nodes, buffers and variadic counts, copied from the message */
   struct batch_header header; /* points into lists */
   int version;
-  uint64_t offset; /* of the message's metadata in the stream */
-  bool used;       /* by a field of the batch being read */
+  uint64_t offset;                 /* of the message's metadata in the stream */
+  bool used;                       /* by a field of the batch being read */
   struct dictionary_entry *deltas; /* to be appended, oldest first */
   struct dictionary_entry *newest; /* of the deltas */
   struct dictionary_entry *next;   /* the delta behind this one */
@@ -33,11 +33,7 @@ struct dictionary_table {
   size_t capacity;
 };
 
-enum {
-  SITE_DICTIONARY_MEMORY = 610,
-  SITE_DICTIONARY_DELTA = 611,
-  SITE_DICTIONARY_UNUSED = 612
-};
+enum { SITE_DICTIONARY_MEMORY = 610, SITE_DICTIONARY_DELTA = 611, SITE_DICTIONARY_UNUSED = 612 };
 
 /* The dictionary message's values, or more of them; the table takes the body over on success. A
  * delta of an id that has no values yet is BAD_SEQUENCE. */

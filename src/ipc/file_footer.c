@@ -71,8 +71,8 @@ static ashuf_status read_block(const struct footer_reader *reader, const uint8_t
   return ASHUF_OK;
 }
 
-static ashuf_status read_blocks(struct footer_reader *reader,
-                                const struct flatbuf_vector *vector, struct file_block *out) {
+static ashuf_status read_blocks(struct footer_reader *reader, const struct flatbuf_vector *vector,
+                                struct file_block *out) {
   for (uint32_t i = 0; i < vector->count; i++) {
     ashuf_status status = read_block(reader, vector->data + (size_t)i * BLOCK_SIZE, &out[i]);
     if (status != ASHUF_OK) return status;

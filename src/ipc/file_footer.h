@@ -26,8 +26,8 @@ struct file_block {
 };
 
 struct file_footer {
-  ashuf_memory *memory; /* not a reference */
-  ashuf_schema *schema; /* a reference */
+  ashuf_memory *memory;      /* not a reference */
+  ashuf_schema *schema;      /* a reference */
   struct file_block *blocks; /* n_dictionaries, then n_batches */
   size_t n_dictionaries;
   size_t n_batches;

@@ -18,9 +18,7 @@ ashuf_status input_open(struct input *out, const char *path, struct ashuf_error 
   return ASHUF_OK;
 }
 
-void input_close(struct input *input) {
-  file_close(&input->file);
-}
+void input_close(struct input *input) { file_close(&input->file); }
 
 static ashuf_status read_more(struct input *input, void *out, size_t size, size_t *got,
                               struct ashuf_error *error) {
@@ -71,9 +69,7 @@ static ashuf_status source_read(void *self, void *out, size_t size, size_t *got,
   return input_read(self, out, size, got, error);
 }
 
-static uint64_t source_bound(const void *self) {
-  return input_bound(self);
-}
+static uint64_t source_bound(const void *self) { return input_bound(self); }
 
 struct byte_source input_source(struct input *input) {
   return (struct byte_source){input, source_read, NULL, source_bound};

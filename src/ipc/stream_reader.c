@@ -69,8 +69,7 @@ static enum form find_form(const uint8_t *bytes, size_t size) {
 }
 _Static_assert(INPUT_PEEK == FILE_START_SIZE, "the form is told by the bytes of the magic");
 
-static ashuf_status look(struct stream_reader *reader, enum form *form,
-                         struct ashuf_error *error) {
+static ashuf_status look(struct stream_reader *reader, enum form *form, struct ashuf_error *error) {
   uint8_t bytes[INPUT_PEEK];
   size_t got = 0;
   ashuf_status status = input_peek(&reader->input, bytes, &got, error);
@@ -209,8 +208,8 @@ static ashuf_status next_in_stream(struct stream_reader *reader, struct message 
 }
 
 /* The next message that the footer names. */
-static ashuf_status next_in_file(struct stream_reader *reader, struct message *message,
-                                 bool *found, struct ashuf_error *error) {
+static ashuf_status next_in_file(struct stream_reader *reader, struct message *message, bool *found,
+                                 struct ashuf_error *error) {
   const struct file_footer *footer = &reader->footer;
   *found = reader->next_block < footer->n_dictionaries + footer->n_batches;
   if (!*found) return ASHUF_OK;

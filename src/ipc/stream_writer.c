@@ -60,8 +60,8 @@ static void put_metadata(ashuf_ipc_writer *writer, const uint8_t *metadata, size
 static ashuf_status write_message(ashuf_ipc_writer *writer, const uint8_t *metadata, size_t size,
                                   const struct batch_plan *plan, struct ashuf_error *error) {
   writer->bytes.size = 0;
-  ashuf_status status = encoder_open(writer->encoder, ASHUF_CODEC_NONE, 1, 0, &writer->bytes,
-                                     writer->memory, error);
+  ashuf_status status =
+      encoder_open(writer->encoder, ASHUF_CODEC_NONE, 1, 0, &writer->bytes, writer->memory, error);
   if (status != ASHUF_OK) return status;
   put_metadata(writer, metadata, size);
   if (plan != NULL) batch_plan_emit(plan, writer->encoder);

@@ -83,7 +83,8 @@ int expect_ipc_rows(const char *path, const struct test_column *batches, size_t 
   if (stream.get_schema(&stream, &schema) != 0) abort();
   for (;;) {
     struct ArrowArray got;
-    if (stream.get_next(&stream, &got) != 0) require(0, (ashuf_stream_get_error(&stream, &error), &error));
+    if (stream.get_next(&stream, &got) != 0)
+      require(0, (ashuf_stream_get_error(&stream, &error), &error));
     if (got.release == NULL) break;
     while (at < n && first == batches[at].array.length && got.length != 0) {
       at++;
