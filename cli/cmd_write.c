@@ -188,11 +188,11 @@ static ashuf_status open_writer(struct job *job, size_t map, ashuf_writer **out,
   return status;
 }
 
-/* A failure of the writer: of the batch where it says so, else of the output file. */
+/* A failure of the writer concerns the output file, or else the rows of the input. */
 static int tell_writer_error(const struct job *job, size_t map, const struct ashuf_error *error) {
   if (error->status == ASHUF_CANCELLED) return EXIT_IO; /* the signal says it all */
-  if (error->status >= ASHUF_TRUNCATED || error->status == ASHUF_SIZE_LIMIT)
-    return fail_error(job->inputs->list[map], error);
+  bool of_output = error->status == ASHUF_IO || error->status == ASHUF_INVALID_ARGUMENT;
+  if (!of_output) return fail_error(job->inputs->list[map], error);
   char *path = final_path(&job->staging, map, ".data");
   int status = fail_error(path, error);
   free(path);
@@ -315,6 +315,9 @@ const struct command command_write = {
     "its rows as one map output: DIR/shuffle_0_M_0.data and .index, M counting the inputs from 0.\n"
     "All inputs must have the same schema. Rows keep their order inside a partition. LZ4 and\n"
     "Zstandard body compression of the inputs is undone.\n"
+    "\n"
+    "The rows of one input have to fit into memory, of which half of the machine's (or control\n"
+    "group's) is used at most.\n"
     "\n"
     "All outputs appear together when the last is finished, and replace files of the same names,\n"
     "as Spark's do; other files in DIR stay. When anything fails, or at an interrupt, none\n"

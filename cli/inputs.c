@@ -50,16 +50,15 @@ static ssize_t read_head(int fd, unsigned char *head, size_t size) {
   return (ssize_t)used;
 }
 
-/* A pipe must not be read twice: it can only be IPC. */
-static int look_into(struct inputs *out, const char *path, int fd, const struct stat *info) {
+static int add_file(struct inputs *out, const char *path, uint64_t size) {
   unsigned char head[ASHUF_BLOCK_HEADER_SIZE];
-  if (!S_ISREG(info->st_mode)) {
-    add(out, must_copy(path), INPUT_IPC, 0);
-    return EXIT_GOOD;
-  }
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return fail_os(path, errno, "cannot open");
   ssize_t n = read_head(fd, head, sizeof head);
-  if (n < 0) return fail_os(path, errno, "cannot read");
-  add(out, must_copy(path), kind_of(path, head, (size_t)n), (uint64_t)info->st_size);
+  int failure = errno;
+  (void)close(fd);
+  if (n < 0) return fail_os(path, failure, "cannot read");
+  add(out, must_copy(path), kind_of(path, head, (size_t)n), size);
   return EXIT_GOOD;
 }
 
@@ -108,29 +107,24 @@ static int add_directory(struct inputs *out, const char *path) {
   return EXIT_IO;
 }
 
+static void add_index(struct inputs *out, const char *argument) {
+  char *path = data_path(argument);
+  add(out, path, INPUT_SHUFFLE, size_of(path));
+}
+
+/* What is no regular file can only be IPC, and is not opened here: a pipe is read once. */
 static int add_argument(struct inputs *out, const char *argument) {
   struct stat info;
-  if (strcmp(argument, "-") == 0) {
-    add(out, must_copy("-"), INPUT_IPC, 0);
-    return EXIT_GOOD;
-  }
-  if (ends_in(argument, ".index")) {
-    if (stat(argument, &info) != 0) return fail_os(argument, errno, "cannot open");
-    char *path = data_path(argument);
-    add(out, path, INPUT_SHUFFLE, size_of(path));
-    return EXIT_GOOD;
-  }
-  int fd = open(argument, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return fail_os(argument, errno, "cannot open");
-  int status = EXIT_GOOD;
-  if (fstat(fd, &info) != 0)
-    status = fail_os(argument, errno, "cannot open");
-  else if (S_ISDIR(info.st_mode))
-    status = add_directory(out, argument);
+  bool standard = strcmp(argument, "-") == 0;
+  if (!standard && stat(argument, &info) != 0) return fail_os(argument, errno, "cannot open");
+  if (!standard && S_ISDIR(info.st_mode)) return add_directory(out, argument);
+  if (standard || !S_ISREG(info.st_mode))
+    add(out, must_copy(argument), INPUT_IPC, 0);
+  else if (ends_in(argument, ".index"))
+    add_index(out, argument);
   else
-    status = look_into(out, argument, fd, &info);
-  (void)close(fd);
-  return status;
+    return add_file(out, argument, (uint64_t)info.st_size);
+  return EXIT_GOOD;
 }
 
 int inputs_find(struct inputs *out, const struct arguments *arguments, bool stop) {

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 
 from cli_support import (BAD_DATA, GOOD, IO, SMALL_CSV, USAGE, Skip, ashuf, data, expect, get,
                          main, put, small, write_small)
@@ -66,6 +67,14 @@ def test_what_an_input_may_be():
     expect(ashuf("cat", "-", stdin=small()), GOOD, out=SMALL_CSV, err="")
     shutil.copy("out/shuffle_0_0_0.data", "alone")  # no index, no telling name
     expect(ashuf("cat", "alone"), GOOD, out=SMALL_CSV, err="")
+
+
+def test_a_named_pipe_is_read_once():
+    put("small.arrows", small())
+    os.mkfifo("pipe")
+    writer = subprocess.Popen(["sh", "-c", "cat small.arrows > pipe"])
+    expect(ashuf("cat", "pipe"), GOOD, out=SMALL_CSV, err="")
+    assert writer.wait(timeout=20) == 0
 
 
 def test_an_arrow_file_as_well_as_a_stream():
