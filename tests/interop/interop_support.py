@@ -52,6 +52,7 @@ def read_stream(data, full=True):
 
 # ---- Tables -------------------------------------------------------------------------------------
 
+FLOATS = [0.5, -0.0, float("inf"), -2.25]
 WORDS = ["", "a", "Grüße", "日本", "plain", "x" * 300, "quote\"d", "\0nul"]
 
 
@@ -66,14 +67,14 @@ def values(kind, n):
         pa.types.is_boolean: lambda i: i % 2 == 0,
         pa.types.is_unsigned_integer: lambda i: (1 << kind.bit_width) - 1 - i % 200,
         pa.types.is_signed_integer: lambda i: (-1) ** i * ((1 << kind.bit_width - 1) - 1 - i % 100),
-        pa.types.is_floating: lambda i: [0.5, -0.0, float("inf"), -2.25][i % 4] if i < 30 else i / 4,
+        pa.types.is_floating: lambda i: FLOATS[i % 4] if i < 30 else i / 4,
         pa.types.is_decimal: lambda i: decimal.Decimal(i * 7 - 300).scaleb(-kind.scale),
-        pa.types.is_fixed_size_binary: lambda i: bytes((i + k) % 256 for k in range(kind.byte_width)),
+        pa.types.is_fixed_size_binary: lambda i: bytes([i % 256] * kind.byte_width),
         pa.types.is_binary: lambda i: word(i).encode(),
         pa.types.is_large_binary: lambda i: word(i).encode() * 2,
         pa.types.is_string: word,
         pa.types.is_large_string: lambda i: word(i) * 2,
-        pa.types.is_date: lambda i: datetime.date(1970, 1, 1) + datetime.timedelta(days=i * 99 - 5000),
+        pa.types.is_date: lambda i: datetime.date.fromordinal(719163 + i * 99 - 5000),
         pa.types.is_time: lambda i: datetime.time(i % 24, i % 60, i * 7 % 60),
         pa.types.is_timestamp: lambda i: datetime.datetime(1900 + i % 200, 2, 3, i % 24, i % 60),
         pa.types.is_duration: lambda i: datetime.timedelta(days=i - 40, seconds=i),

@@ -45,8 +45,11 @@ def shuffle(table, codec, layout, *more):
     put(table, "in")
     run("write", "in", "-o", "out", "--partitions", str(PARTITIONS), "--hash", "id",
         "--codec", codec, "--layout", layout, "--max-rows", "100", *more)  # fmt: skip
-    with open("out/shuffle_0_0_0.data", "rb") as data, open("out/shuffle_0_0_0.index", "rb") as index:
-        return data.read(), index.read()
+    found = []
+    for ending in ("data", "index"):
+        with open(f"out/shuffle_0_0_0.{ending}", "rb") as file:
+            found.append(file.read())
+    return found
 
 
 def check(table, codec, layout, *more):

@@ -122,6 +122,24 @@ static void deltas_of_every_type_are_appended(void **state) {
   }
 }
 
+/* Dictionaries inside the values are other entries of the table: only their indices are here. */
+static void indices_inside_the_values_are_appended(void **state) {
+  (void)state;
+  struct parts parts;
+  struct dictionary_table table = {.memory = NULL};
+  struct ashuf_error error;
+  parts_make(&parts, "struct(dict:c(u),i)");
+  if (merge_parts(&table, &parts, &error) != ASHUF_OK) fail_msg("%s", error.message);
+  struct dictionary_entry *entry = dictionary_table_find(&table, 7);
+  int64_t rows = 0;
+  for (int i = 0; i < PARTS; i++) rows += parts.batches[i].array.length;
+  assert_int_equal(entry->header.length, rows);
+  assert_int_equal(entry->header.n_nodes, 3);
+  assert_int_equal(entry->header.n_buffers, 5);
+  dictionary_table_free(&table);
+  parts_free(&parts);
+}
+
 static void a_delta_needs_something_to_add_to(void **state) {
   (void)state;
   struct parts parts;
@@ -187,6 +205,7 @@ static void merging_stands_failing_allocations(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(deltas_of_every_type_are_appended),
+      cmocka_unit_test(indices_inside_the_values_are_appended),
       cmocka_unit_test(a_delta_needs_something_to_add_to),
       cmocka_unit_test(a_replacement_drops_the_deltas),
       cmocka_unit_test(a_damaged_delta_leaves_the_entry),
