@@ -43,17 +43,22 @@ static struct ashuf_encode_options encode_options(int codec) {
   return options;
 }
 
-static void make_input(struct input *input, const struct shape *shape, int codec, int variant) {
+static void make_input_as(struct input *input, const struct shape *shape,
+                          const struct ashuf_encode_options *options, int variant) {
   struct ashuf_error error;
-  struct ashuf_encode_options options = encode_options(codec);
   ashuf_ctx *ctx = NULL;
   memset(input, 0, sizeof *input);
   bench_columns(shape->mix, shape->columns, shape->rows, variant, &input->schema, &input->array);
   check(ashuf_schema_import(&input->schema, NULL, &input->imported, &error), &error);
   check(ashuf_ctx_new(NULL, &ctx, &error), &error);
-  check(ashuf_block_encode(ctx, input->imported, &input->array, &options, &input->block, &error),
+  check(ashuf_block_encode(ctx, input->imported, &input->array, options, &input->block, &error),
         &error);
   ashuf_ctx_free(ctx);
+}
+
+static void make_input(struct input *input, const struct shape *shape, int codec, int variant) {
+  struct ashuf_encode_options options = encode_options(codec);
+  make_input_as(input, shape, &options, variant);
 }
 
 static void free_input(struct input *input) {
@@ -82,9 +87,7 @@ struct decode_arm {
   int next;
 };
 
-static void given_release(struct ashuf_bytes *bytes) {
-  bytes->release = NULL;
-}
+static void given_release(struct ashuf_bytes *bytes) { bytes->release = NULL; }
 
 static void decode(void *state) {
   struct decode_arm *arm = state;
@@ -173,6 +176,7 @@ struct material {
   struct shape shape;
   struct input inputs[VARIANTS];
   struct input plain;           /* the same rows with codec NONE */
+  struct input offsets;         /* and with offsets kept as offsets */
   struct ashuf_block_info info; /* of the first block */
   uint8_t *home;                /* plain's block, where its body is aligned */
   struct copy_arm body;         /* plain's body */
@@ -209,6 +213,9 @@ static void make_material(struct material *m, const struct shape *shape) {
   m->shape = *shape;
   for (int i = 0; i < VARIANTS; i++) make_input(&m->inputs[i], shape, shape->codec, i);
   make_input(&m->plain, shape, ASHUF_CODEC_NONE, 0);
+  struct ashuf_encode_options options = encode_options(shape->codec);
+  options.offsets_as_lengths = ASHUF_OFFSETS_AS_LENGTHS_OFF;
+  make_input_as(&m->offsets, shape, &options, 0);
   const struct ashuf_buffer *plain = &m->plain.block;
   /* 44 mod 64: then the stream behind the header is aligned, and so is the body in it. */
   m->home = aligned(plain->size + 64);
@@ -227,6 +234,7 @@ static void make_material(struct material *m, const struct shape *shape) {
 static void free_material(struct material *m) {
   for (int i = 0; i < VARIANTS; i++) free_input(&m->inputs[i]);
   free_input(&m->plain);
+  free_input(&m->offsets);
   free(m->home);
   free(m->body.to);
   free(m->raw.out);
@@ -248,6 +256,7 @@ enum {
   READ_UNCACHED,
   READ_FIVE,
   READ_FIVE_UNCACHED,
+  READ_OFFSETS,
   READ_ARMS
 };
 
@@ -259,7 +268,9 @@ static void make_read_arms(const struct material *m, struct decode_arm *arms) {
   make_decode(&arms[READ_UNCACHED], UINT32_MAX, ASHUF_VALIDATE_FULL, false);
   make_decode(&arms[READ_FIVE], 0, ASHUF_VALIDATE_FULL, false);
   make_decode(&arms[READ_FIVE_UNCACHED], UINT32_MAX, ASHUF_VALIDATE_FULL, false);
-  for (int i = 0; i < READ_ARMS; i++) {
+  make_decode(&arms[READ_OFFSETS], 0, ASHUF_VALIDATE_FULL, false);
+  add_block(&arms[READ_OFFSETS], m->offsets.block.data, m->offsets.block.size);
+  for (int i = 0; i < READ_OFFSETS; i++) {
     const struct ashuf_buffer *block = &m->inputs[0].block;
     if (i == READ_GIVEN || i == READ_GIVEN_TRUSTED)
       add_block(&arms[i], m->home + 44, m->plain.block.size);
@@ -296,6 +307,7 @@ static void read_group(struct material *m) {
   bench_arm("decode without a cache", decode, &arms[READ_UNCACHED]);
   bench_arm("five schemas, cache of four", decode, &arms[READ_FIVE]);
   bench_arm("five schemas without a cache", decode, &arms[READ_FIVE_UNCACHED]);
+  if (m->info.offsets_as_lengths) bench_arm("offsets as offsets", decode, &arms[READ_OFFSETS]);
   bench_arm("schema parse alone", parse, &m->parse);
   add_floor(m, given, trusted);
   bench_run();

@@ -34,9 +34,7 @@ struct raw_codec {
   void (*end)(struct raw_codec *raw);
 };
 
-static size_t step_at(size_t at, size_t size) {
-  return size - at < STEP ? size - at : STEP;
-}
+static size_t step_at(size_t at, size_t size) { return size - at < STEP ? size - at : STEP; }
 
 /* ---- LZ4 ----------------------------------------------------------------------------------- */
 
@@ -115,9 +113,7 @@ static size_t zstd_decompress(struct raw_codec *raw, const uint8_t *in, size_t s
   return made;
 }
 
-static size_t zstd_bound(size_t size) {
-  return ZSTD_compressBound(size) + STEP;
-}
+static size_t zstd_bound(size_t size) { return ZSTD_compressBound(size) + STEP; }
 
 static size_t zstd_whole(struct raw_codec *raw, const uint8_t *in, size_t size, uint8_t *out,
                          size_t room) {
@@ -190,9 +186,7 @@ static size_t snappy_decompress(struct raw_codec *raw, const uint8_t *in, size_t
   return done;
 }
 
-static size_t snappy_bound(size_t size) {
-  return 64 + size + size / 4 + (size / STEP + 1) * 64;
-}
+static size_t snappy_bound(size_t size) { return 64 + size + size / 4 + (size / STEP + 1) * 64; }
 
 static size_t snappy_steps(struct raw_codec *raw, const uint8_t *in, size_t size, uint8_t *out,
                            size_t room) {
@@ -212,9 +206,7 @@ static size_t snappy_steps(struct raw_codec *raw, const uint8_t *in, size_t size
   return done;
 }
 
-static void snappy_end(struct raw_codec *raw) {
-  (void)raw;
-}
+static void snappy_end(struct raw_codec *raw) { (void)raw; }
 
 static void snappy_begin(struct raw_codec *raw) {
   *raw = (struct raw_codec){NULL,         NULL,         snappy_decompress, snappy_steps,
@@ -252,9 +244,7 @@ size_t raw_decompress(struct raw_codec *raw, const uint8_t *in, size_t size, uin
   return raw->decompress(raw, in, size, out, room);
 }
 
-size_t raw_bound(const struct raw_codec *raw, size_t size) {
-  return raw->bound(size);
-}
+size_t raw_bound(const struct raw_codec *raw, size_t size) { return raw->bound(size); }
 
 size_t raw_compress_whole(struct raw_codec *raw, const uint8_t *in, size_t size, uint8_t *out,
                           size_t room) {

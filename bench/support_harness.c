@@ -142,9 +142,7 @@ void bench_begin(int argc, char **argv, const char *versions) {
   if (bench.tsv) printf("group\tarm\tus\tratio\tleast_us\tcontrol_us\tcontrol_drift\tfaults\n");
 }
 
-bool bench_is_quick(void) {
-  return bench.quick;
-}
+bool bench_is_quick(void) { return bench.quick; }
 
 /* ---- Groups and arms ---------------------------------------------------------------------- */
 
@@ -198,9 +196,7 @@ int bench_sum(const char *name, int plus, int plus_too, int minus) {
   return number;
 }
 
-void bench_base(int arm) {
-  bench.base = arm;
-}
+void bench_base(int arm) { bench.base = arm; }
 
 /* ---- Timing ------------------------------------------------------------------------------- */
 
