@@ -37,7 +37,8 @@ enum ashuf_validate {
 
 enum ashuf_layout {
   ASHUF_LAYOUT_COMPACT = 0, /* 8-byte padding, no validity buffer where nothing is null */
-  ASHUF_LAYOUT_ARROW_RS = 1 /* 64-byte padding, validity always: the bytes arrow-rs writes */
+  ASHUF_LAYOUT_ARROW_RS = 1 /* 64-byte padding, validity always: the bytes arrow-rs writes for
+                               arrays with zeros under nulls and behind bitmaps */
 };
 
 /* ---- Context ---------------------------------------------------------------------------- */

@@ -98,8 +98,9 @@ ASHUF_API ashuf_status ashuf_map_file_seek(const ashuf_map_file *file, int64_t f
                                            struct ashuf_error *error);
 /*
  * Reads and decodes the block at the cursor and moves the cursor behind it. at (may be NULL)
- * receives where the block stood. *found is 0 at the end, and nothing else is written then. An error names partition, block and
- * byte; the cursor is then moved to the start of the next partition, so that a caller may go on.
+ * receives where the block stood. *found is 0 at the end, and nothing else is written then. An
+ * error names partition, block and byte; the cursor is then moved to the start of the next
+ * partition, so that a caller may go on.
  */
 ASHUF_API ashuf_status ashuf_map_file_next(const ashuf_map_file *file, ashuf_ctx *ctx,
                                            struct ashuf_block_cursor *cursor,

@@ -17,6 +17,12 @@ bool block_decoder_init(struct block_decoder *decoder, ashuf_memory *memory,
   return decoder->codec != NULL;
 }
 
+static void forget_match(struct block_decoder *decoder) {
+  ashuf_schema_free(decoder->expected);
+  ashuf_schema_free(decoder->matched);
+  decoder->expected = decoder->matched = NULL;
+}
+
 void block_decoder_reset(struct block_decoder *decoder) {
   schema_cache_clear(&decoder->cache);
   decoder_trim(decoder->codec, 0);
@@ -26,7 +32,7 @@ void block_decoder_reset(struct block_decoder *decoder) {
   ashuf_buffer_free(&decoder->scratch);
   ashuf_schema_free(decoder->bypassed);
   decoder->bypassed = NULL;
-  decoder->matched[0] = decoder->matched[1] = NULL;
+  forget_match(decoder);
   decoder->messages_parsed = 0;
 }
 
@@ -99,19 +105,22 @@ static ashuf_status parse_schema(struct decode *decode, const struct message_byt
   ashuf_schema *schema = NULL;
   status = schema_read(&message, decoder->memory, &schema, decode->error);
   if (status != ASHUF_OK) return status;
-  decoder->matched[0] = decoder->matched[1] = NULL;
+  forget_match(decoder);
   return keep_schema(decode, bytes, schema);
 }
 
+/* The pair found equal last is remembered, both kept alive, so that neither address can come to
+ * mean another schema. */
 static ashuf_status check_expected(struct decode *decode) {
   const ashuf_schema *expected = decode->options->expected;
-  const ashuf_schema **matched = decode->decoder->matched;
+  struct block_decoder *decoder = decode->decoder;
   if (expected == NULL || expected == decode->schema) return ASHUF_OK;
-  if (matched[0] == expected && matched[1] == decode->schema) return ASHUF_OK;
+  if (decoder->expected == expected && decoder->matched == decode->schema) return ASHUF_OK;
   ashuf_status status = schema_require_equal(expected, decode->schema, decode->error);
   if (status != ASHUF_OK) return status;
-  matched[0] = expected;
-  matched[1] = decode->schema;
+  forget_match(decoder);
+  decoder->expected = ashuf_schema_ref(expected);
+  decoder->matched = ashuf_schema_ref(decode->schema);
   return ASHUF_OK;
 }
 

@@ -25,7 +25,8 @@ struct block_decoder {
   struct body_unpacker unpacker;
   struct ashuf_buffer scratch;   /* offsets being rebuilt */
   ashuf_schema *bypassed;        /* the last schema the cache did not keep: a reference */
-  const ashuf_schema *matched[2]; /* expected and found, known to be equal */
+  ashuf_schema *expected; /* the last one compared, and what it was found equal to: references */
+  ashuf_schema *matched;
   size_t scratch_cap;
   uint64_t messages_parsed;
 };

@@ -559,6 +559,26 @@ static void another_schema_than_expected_names_the_column(void **state) {
   ashuf_buffer_free(&block);
 }
 
+/* The address of a freed schema may come again for another one. */
+static void an_expected_schema_is_not_known_by_its_address(void **state) {
+  (void)state;
+  struct ashuf_buffer block = small_block(ASHUF_CODEC_NONE, "");
+  ashuf_ctx *ctx = new_ctx();
+  for (int i = 0; i < 50; i++) {
+    struct test_column batch = small_batch(i & 1 ? "X" : "");
+    ashuf_schema *expected = NULL;
+    assert_int_equal(ashuf_schema_import(&batch.schema, NULL, &expected, NULL), ASHUF_OK);
+    struct ashuf_decode_options options = ASHUF_DECODE_OPTIONS_INIT;
+    options.expected = expected;
+    assert_int_equal(decode_block(ctx, block.data, block.size, &options, NULL, NULL, NULL),
+                     i & 1 ? ASHUF_SCHEMA_MISMATCH : ASHUF_OK);
+    ashuf_schema_free(expected);
+    column_free(&batch);
+  }
+  ashuf_ctx_free(ctx);
+  ashuf_buffer_free(&block);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(t24_a_header_cut_short_says_where),
@@ -583,6 +603,7 @@ int main(void) {
       cmocka_unit_test(t5_offsets_are_cut_before_their_limit),
       cmocka_unit_test(t14_dictionaries_are_cut_before_their_index_type),
       cmocka_unit_test(another_schema_than_expected_names_the_column),
+      cmocka_unit_test(an_expected_schema_is_not_known_by_its_address),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
