@@ -78,6 +78,14 @@ ASHUF_API ashuf_status ashuf_ctx_new(const struct ashuf_ctx_options *options, as
                                      struct ashuf_error *error);
 ASHUF_API void ashuf_ctx_free(ashuf_ctx *ctx);
 ASHUF_API void ashuf_ctx_get_stats(const ashuf_ctx *ctx, struct ashuf_ctx_stats *out);
+/*
+ * The calling thread's own context, made with the defaults on its first call and freed when the
+ * thread exits, or by ashuf_thread_ctx_release: for callers without a place to keep a handle. NULL
+ * where there is no memory. A context that is being used further up the stack (a release callback
+ * that decodes, say) refuses the inner call with INVALID_STATE, this one like any other.
+ */
+ASHUF_API ashuf_ctx *ashuf_thread_ctx(void);
+ASHUF_API void ashuf_thread_ctx_release(void);
 /* Empties the schema cache, drops scratch and codec contexts, clears the counters. */
 ASHUF_API void ashuf_ctx_reset(ashuf_ctx *ctx);
 
@@ -164,6 +172,12 @@ ASHUF_API ashuf_status ashuf_payload_decode(ashuf_ctx *ctx, struct ashuf_bytes *
                                             const ashuf_schema **schema, struct ArrowArray *batch,
                                             struct ashuf_block_info *info,
                                             struct ashuf_error *error);
+
+/*
+ * Bytes that a batch from this library keeps alive: its bodies and structs, whatever child of it
+ * is asked about. 0 for an array of another producer, or a released one. Any thread.
+ */
+ASHUF_API uint64_t ashuf_batch_retained_bytes(const struct ArrowArray *batch);
 
 /* ---- Encode ----------------------------------------------------------------------------- */
 

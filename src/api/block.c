@@ -2,11 +2,26 @@
 #include "base/bytes.h"
 #include "base/options.h"
 #include "block/context.h"
+#include "ipc/batch_holder.h"
 
 enum { SITE_API_BLOCK = 1200 };
 
 static ashuf_status missing(struct ashuf_error *error, const char *what) {
   return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_API_BLOCK, "%s is missing", what);
+}
+
+/* Takes the context for a call; a call inside a call would find it half-way through a block. */
+static ashuf_status enter(ashuf_ctx *ctx, struct ashuf_error *error) {
+  if (ctx->busy)
+    return error_set(error, ASHUF_INVALID_STATE, SITE_CTX_BUSY,
+                     "the context is in use further up the stack");
+  ctx->busy = true;
+  return ASHUF_OK;
+}
+
+static ashuf_status leave(ashuf_ctx *ctx, ashuf_status status) {
+  ctx->busy = false;
+  return status;
 }
 
 ashuf_status ashuf_ctx_new(const struct ashuf_ctx_options *options, ashuf_ctx **out,
@@ -21,7 +36,7 @@ void ashuf_ctx_get_stats(const ashuf_ctx *ctx, struct ashuf_ctx_stats *out) {
 }
 
 void ashuf_ctx_reset(ashuf_ctx *ctx) {
-  if (ctx != NULL) context_reset(ctx);
+  if (ctx != NULL && !ctx->busy) context_reset(ctx);
 }
 
 ashuf_status ashuf_block_peek(const void *data, size_t size, struct ashuf_block_info *out,
@@ -41,7 +56,9 @@ ashuf_status ashuf_block_decode(ashuf_ctx *ctx, struct ashuf_bytes *block,
     return missing(error, "ctx or block");
   if (schema == NULL || batch == NULL) return missing(error, "schema or batch");
   struct ashuf_block_info own = ASHUF_BLOCK_INFO_INIT;
-  ashuf_status status = context_decode_block(ctx, block, options, schema, batch, &own, error);
+  ashuf_status status = enter(ctx, error);
+  if (status != ASHUF_OK) return status;
+  status = leave(ctx, context_decode_block(ctx, block, options, schema, batch, &own, error));
   if (status == ASHUF_OK) options_write(info, &own, sizeof own);
   return status;
 }
@@ -54,10 +71,16 @@ ashuf_status ashuf_payload_decode(ashuf_ctx *ctx, struct ashuf_bytes *payload, u
     return missing(error, "ctx or payload");
   if (schema == NULL || batch == NULL) return missing(error, "schema or batch");
   struct ashuf_block_info own = ASHUF_BLOCK_INFO_INIT;
-  ashuf_status status =
-      context_decode_payload(ctx, payload, columns, options, schema, batch, &own, error);
+  ashuf_status status = enter(ctx, error);
+  if (status != ASHUF_OK) return status;
+  status = leave(
+      ctx, context_decode_payload(ctx, payload, columns, options, schema, batch, &own, error));
   if (status == ASHUF_OK) options_write(info, &own, sizeof own);
   return status;
+}
+
+uint64_t ashuf_batch_retained_bytes(const struct ArrowArray *batch) {
+  return batch_holder_retained(batch);
 }
 
 ashuf_status ashuf_block_encode(ashuf_ctx *ctx, const ashuf_schema *schema,
@@ -66,7 +89,9 @@ ashuf_status ashuf_block_encode(ashuf_ctx *ctx, const ashuf_schema *schema,
                                 struct ashuf_buffer *out, struct ashuf_error *error) {
   if (ctx == NULL || schema == NULL || batch == NULL || out == NULL)
     return missing(error, "ctx, schema, batch or out");
-  return context_encode(ctx, schema, batch, NULL, 0, options, out, error);
+  ashuf_status status = enter(ctx, error);
+  if (status != ASHUF_OK) return status;
+  return leave(ctx, context_encode(ctx, schema, batch, NULL, 0, options, out, error));
 }
 
 ashuf_status ashuf_block_encode_rows(ashuf_ctx *ctx, const ashuf_schema *schema,
@@ -77,5 +102,7 @@ ashuf_status ashuf_block_encode_rows(ashuf_ctx *ctx, const ashuf_schema *schema,
     return missing(error, "ctx, schema, batch or out");
   if (n_rows < 0 || (rows == NULL && n_rows != 0)) return missing(error, "rows");
   if (n_rows == 0) return ASHUF_OK;
-  return context_encode(ctx, schema, batch, rows, n_rows, options, out, error);
+  ashuf_status status = enter(ctx, error);
+  if (status != ASHUF_OK) return status;
+  return leave(ctx, context_encode(ctx, schema, batch, rows, n_rows, options, out, error));
 }

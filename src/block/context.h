@@ -13,6 +13,7 @@ struct ashuf_ctx {
   struct block_encoder *encoder; /* made on first use */
   struct source_set batch;       /* of the batch being encoded; schema NULL before the first */
   struct ashuf_ctx_stats stats;
+  bool busy; /* inside a call */
 };
 
 ashuf_status context_new(const struct ashuf_ctx_options *options, ashuf_ctx **out,
