@@ -4,6 +4,7 @@
  */
 #include "arrow/row_hash_int.h"
 
+#include "base/cpu.h"
 #include <string.h>
 
 #define WORD_ROWS 64
@@ -67,32 +68,23 @@ static ALWAYS_INLINE void fold(const struct array_view *view, enum hash_kind kin
 }
 
 /* The two that carry most keys, once for any x86-64 and once for its wider registers. */
-#if defined(__x86_64__) && defined(__GNUC__)
-#define WIDE __attribute__((target("avx2")))
-static WIDE void fold_int32_wide(const struct array_view *view, int64_t first, int64_t n,
-                                 uint32_t *hashes) {
+static CPU_WIDE void fold_int32_wide(const struct array_view *view, int64_t first, int64_t n,
+                                     uint32_t *hashes) {
   fold(view, HASH_INT32, 4, first, n, hashes);
 }
-static WIDE void fold_int64_wide(const struct array_view *view, int64_t first, int64_t n,
-                                 uint32_t *hashes) {
+static CPU_WIDE void fold_int64_wide(const struct array_view *view, int64_t first, int64_t n,
+                                     uint32_t *hashes) {
   fold(view, HASH_INT64, 8, first, n, hashes);
 }
 static bool fold_wide(const struct array_view *view, enum hash_kind kind, int64_t first, int64_t n,
                       uint32_t *hashes) {
-  if ((kind != HASH_INT32 && kind != HASH_INT64) || !__builtin_cpu_supports("avx2")) return false;
+  if ((kind != HASH_INT32 && kind != HASH_INT64) || !cpu_is_wide()) return false;
   if (kind == HASH_INT32)
     fold_int32_wide(view, first, n, hashes);
   else
     fold_int64_wide(view, first, n, hashes);
   return true;
 }
-#else
-static bool fold_wide(const struct array_view *view, enum hash_kind kind, int64_t first, int64_t n,
-                      uint32_t *hashes) {
-  (void)view, (void)kind, (void)first, (void)n, (void)hashes;
-  return false;
-}
-#endif
 
 void hash_slots(const struct array_view *view, enum hash_kind kind, int width, int64_t first,
                 int64_t n, uint32_t *hashes) {

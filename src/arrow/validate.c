@@ -11,6 +11,7 @@
 
 #include "base/bits.h"
 #include "base/bytes.h"
+#include "base/cpu.h"
 
 #define CHUNK 64
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -22,7 +23,7 @@ ALWAYS_INLINE int64_t offset_at(const void *offsets, int width, int64_t i) {
 
 /* ---- Offsets ----------------------------------------------------------------------------- */
 
-static uint32_t scan_offsets_32(const uint8_t *at, int64_t n) {
+CPU_KERNEL(uint32_t, scan_offsets_32, (const uint8_t *at, int64_t n), (at, n)) {
   uint32_t signs = 0;
   int64_t i = 1;
   for (; n - i >= CHUNK; i += CHUNK)
@@ -36,7 +37,7 @@ static uint32_t scan_offsets_32(const uint8_t *at, int64_t n) {
   return signs >> 31;
 }
 
-static uint64_t scan_offsets_64(const uint8_t *at, int64_t n) {
+CPU_KERNEL(uint64_t, scan_offsets_64, (const uint8_t *at, int64_t n), (at, n)) {
   uint64_t signs = 0;
   int64_t i = 1;
   for (; n - i >= CHUNK; i += CHUNK)
@@ -73,20 +74,28 @@ int64_t validate_offsets(const void *offsets, int width, int64_t n_offsets, int6
 
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 
-typedef uint64_t word_pair __attribute__((vector_size(16)));
-
 /* Whether all of CHUNK bytes are ASCII. */
 ALWAYS_INLINE bool chunk_is_ascii(const uint8_t *at) {
-  word_pair words[CHUNK / sizeof(word_pair)];
-  memcpy(words, at, sizeof words);
-  word_pair folded = words[0] | words[1] | words[2] | words[3];
-  return ((folded[0] | folded[1]) & HIGH_BITS) == 0;
+  uint64_t folded = 0;
+  for (int k = 0; k < CHUNK; k += 8) folded |= load_u64(at + k);
+  return (folded & HIGH_BITS) == 0;
 }
-_Static_assert(CHUNK == 4 * sizeof(word_pair), "chunk_is_ascii folds four pairs");
 
-/* Whole chunks of ASCII at the front, in bytes. */
-static size_t ascii_chunks(const uint8_t *bytes, size_t size) {
+#define BLOCK (8 * sizeof(word_quad))
+typedef uint64_t word_quad __attribute__((vector_size(32)));
+
+/* Whole chunks of ASCII at the front, in bytes: blocks of them first. */
+CPU_KERNEL(size_t, ascii_chunks, (const uint8_t *bytes, size_t size), (bytes, size)) {
   size_t i = 0;
+  for (; size - i >= BLOCK; i += BLOCK) {
+    word_quad folded = {0, 0, 0, 0};
+    for (size_t k = 0; k < BLOCK; k += sizeof folded) {
+      word_quad words;
+      memcpy(&words, bytes + i + k, sizeof words);
+      folded |= words;
+    }
+    if (((folded[0] | folded[1] | folded[2] | folded[3]) & HIGH_BITS) != 0) break;
+  }
   while (size - i >= CHUNK && chunk_is_ascii(bytes + i)) i += CHUNK;
   return i;
 }
@@ -264,7 +273,7 @@ ALWAYS_INLINE uint64_t index_bits(const void *indices, int width, int64_t i) {
  *   value & (top - value)   where top is in the upper half: where both are
  */
 #define SCAN_INDICES(name, type, load, OP)                             \
-  static bool name(const uint8_t *at, int64_t n, uint64_t top_value) { \
+  CPU_KERNEL(bool, name, (const uint8_t *at, int64_t n, uint64_t top_value), (at, n, top_value)) { \
     type top = (type)top_value;                                        \
     type signs = 0;                                                    \
     int64_t i = 0;                                                     \

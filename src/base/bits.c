@@ -1,8 +1,9 @@
 #include "base/bits.h"
 
 #include "base/bytes.h"
+#include "base/cpu.h"
 
-int64_t bits_count(const uint8_t *bits, int64_t offset, int64_t n) {
+CPU_KERNEL(int64_t, count_bits, (const uint8_t *bits, int64_t offset, int64_t n), (bits, offset, n)) {
   int64_t count = 0;
   int64_t i = offset;
   int64_t end = offset + n;
@@ -11,6 +12,10 @@ int64_t bits_count(const uint8_t *bits, int64_t offset, int64_t n) {
   for (; end - i >= 8; i += 8) count += __builtin_popcount(bits[i >> 3]);
   for (; i < end; i++) count += bit_get(bits, i);
   return count;
+}
+
+int64_t bits_count(const uint8_t *bits, int64_t offset, int64_t n) {
+  return count_bits(bits, offset, n);
 }
 
 /* Whole words while nine source bytes are there, then bytes, then the rest of the last byte. */

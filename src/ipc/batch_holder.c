@@ -2,8 +2,6 @@
 
 #include "base/bytes.h"
 
-#define POINTERS_PER_ARRAY 3
-
 struct holder_extra {
   struct holder_extra *next;
   size_t size; /* of the whole allocation */
@@ -12,56 +10,58 @@ struct holder_extra {
 #define EXTRA_HEADER BODY_ALIGNMENT
 _Static_assert(sizeof(struct holder_extra) <= EXTRA_HEADER, "the data starts behind the header");
 
+static void **end_of(const struct batch_holder *holder) {
+  return (void **)(void *)((char *)(uintptr_t)holder + holder->allocation);
+}
+
 struct batch_holder *batch_holder_new(const ashuf_schema *schema, ashuf_memory *memory) {
   size_t arrays = (size_t)schema->n_arrays;
   size_t bodies = 1 + (size_t)schema->n_dictionaries;
-  size_t head = round_up(sizeof(struct batch_holder), MEMORY_ALIGNMENT);
-  size_t size = head + bodies * sizeof(struct body *) +
-                (arrays + 1) * (sizeof(struct ArrowArray) + POINTERS_PER_ARRAY * sizeof(void *)) +
-                arrays * sizeof(struct ArrowArray *);
-  char *at = memory_alloc(memory, size);
-  if (at == NULL) return NULL;
-  struct batch_holder *holder = (struct batch_holder *)(void *)at;
+  size_t pointers = 1 + (size_t)schema->n_pointers + arrays; /* buffers, children */
+  size_t size = sizeof(struct batch_holder) + arrays * sizeof(struct ArrowArray) +
+                (bodies + pointers) * sizeof(void *);
+  struct batch_holder *holder = memory_alloc(memory, size);
+  if (holder == NULL) return NULL;
   memset(holder, 0, sizeof *holder);
   atomic_init(&holder->references, 0);
   holder->memory = ashuf_memory_ref(memory);
   holder->allocation = size;
-  holder->bodies = (struct body **)(void *)(at + head);
-  holder->next_array = (struct ArrowArray *)(void *)(holder->bodies + bodies);
-  holder->next_pointer = (const void **)(void *)(holder->next_array + arrays);
-  holder->next_child = (struct ArrowArray **)(void *)(holder->next_pointer +
-                                                      POINTERS_PER_ARRAY * (arrays + 1));
   holder->n_arrays = 1;
+  holder->n_slots = (uint32_t)bodies;
   return holder;
 }
 
+static struct body **body_at(const struct batch_holder *holder, uint32_t i) {
+  return (struct body **)(end_of(holder) - 1 - i);
+}
+
 void batch_holder_keep(struct batch_holder *holder, struct body *body) {
-  for (size_t i = 0; i < holder->n_bodies; i++)
-    if (holder->bodies[i] == body) return;
-  holder->bodies[holder->n_bodies++] = body_ref(body);
+  for (uint32_t i = 0; i < holder->n_bodies; i++)
+    if (*body_at(holder, i) == body) return;
+  *body_at(holder, holder->n_bodies++) = body_ref(body);
 }
 
 static void array_release(struct ArrowArray *array);
 
 struct ArrowArray *batch_holder_array(struct batch_holder *holder) {
-  struct ArrowArray *array = holder->next_array++;
+  struct ArrowArray *array = (struct ArrowArray *)(void *)(holder + 1) + (holder->n_arrays++ - 1);
   memset(array, 0, sizeof *array);
   array->release = array_release;
   array->private_data = holder;
-  holder->n_arrays++;
   return array;
 }
 
+static void **take_slots(struct batch_holder *holder, int64_t n) {
+  holder->n_slots += (uint32_t)n;
+  return end_of(holder) - holder->n_slots;
+}
+
 const void **batch_holder_pointers(struct batch_holder *holder, int64_t n) {
-  const void **pointers = holder->next_pointer;
-  holder->next_pointer += n;
-  return pointers;
+  return (const void **)take_slots(holder, n);
 }
 
 struct ArrowArray **batch_holder_children(struct batch_holder *holder, int64_t n) {
-  struct ArrowArray **children = holder->next_child;
-  holder->next_child += n;
-  return children;
+  return (struct ArrowArray **)take_slots(holder, n);
 }
 
 void *batch_holder_extra(struct batch_holder *holder, size_t size) {
@@ -81,7 +81,7 @@ void batch_holder_abandon(struct batch_holder *holder) {
     memory_free_aligned(holder->memory, holder->extras, holder->extras->size);
     holder->extras = next;
   }
-  for (size_t i = 0; i < holder->n_bodies; i++) body_free(holder->bodies[i]);
+  for (uint32_t i = 0; i < holder->n_bodies; i++) body_free(*body_at(holder, i));
   ashuf_memory *memory = holder->memory;
   memory_free(memory, holder, holder->allocation);
   ashuf_memory_free(memory);
@@ -121,10 +121,7 @@ uint64_t batch_holder_retained(const struct ArrowArray *array) {
   if (array == NULL || array->release != array_release) return 0;
   const struct batch_holder *holder = array->private_data;
   uint64_t bytes = holder->allocation;
-  for (size_t i = 0; i < holder->n_bodies; i++) {
-    const struct body *body = holder->bodies[i];
-    bytes += body->allocation + (body->writable != NULL ? 0 : body->given.size);
-  }
+  for (uint32_t i = 0; i < holder->n_bodies; i++) bytes += body_retained(*body_at(holder, i));
   for (const struct holder_extra *extra = holder->extras; extra != NULL; extra = extra->next)
     bytes += extra->size;
   return bytes;

@@ -2,7 +2,10 @@
  * What the arrays of one decoded batch share, and the ArrowArray structs themselves: one
  * allocation besides the bodies.
  *
- *   [ struct batch_holder ][ bodies ][ ArrowArray structs ][ buffer pointers ][ child pointers ]
+ *   [ struct batch_holder ][ ArrowArray structs ... -> ][ <- ... pointers ][ <- bodies ]
+ *
+ * Arrays are taken from the front; buffer and child pointers, and the bodies behind them, from the
+ * end towards the front.
  *
  * Counted: the root and every array below it hold one reference each. Releasing an array gives
  * back its own and those of what still hangs below it, in one step; a child that was moved out
@@ -18,16 +21,13 @@ struct holder_extra; /* an allocation more: realigned buffers, variadic pointers
 
 struct batch_holder {
   atomic_uint references;
+  uint32_t n_arrays; /* arrays taken, the root included */
+  uint32_t n_slots;  /* pointers taken from the end, room for bodies included */
+  uint32_t n_bodies;
   ashuf_memory *memory; /* a reference */
   size_t allocation;
   struct holder_extra *extras;
-  struct body **bodies;
-  size_t n_bodies;
-  struct ArrowArray *next_array;
-  const void **next_pointer;
-  struct ArrowArray **next_child;
-  unsigned n_arrays; /* arrays taken, the root included */
-  int64_t zero;      /* the single offset of an empty array whose buffer was left out */
+  int64_t zero; /* the single offset of an empty array whose buffer was left out */
 };
 
 /* Room for one batch of the schema; NULL: out of memory. */
@@ -38,7 +38,7 @@ void batch_holder_keep(struct batch_holder *holder, struct body *body);
 
 /* A zeroed array of the batch, owned by the holder until it is released or moved out. */
 struct ArrowArray *batch_holder_array(struct batch_holder *holder);
-/* n pointers; n <= 3 per array. */
+/* n pointers; n <= 3 per array: those of views with data buffers are an extra. */
 const void **batch_holder_pointers(struct batch_holder *holder, int64_t n);
 struct ArrowArray **batch_holder_children(struct batch_holder *holder, int64_t n);
 /* size bytes, 64-aligned, that live as long as the holder; NULL: out of memory. */

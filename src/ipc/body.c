@@ -72,18 +72,27 @@ ashuf_status body_read(struct message_stream *stream, ashuf_memory *memory, uint
   return ASHUF_OK;
 }
 
+/* A body that lies in a block of the caller's, which moves in by body_adopt. */
+struct lent_body {
+  struct body body;
+  struct ashuf_bytes block;
+};
+
 struct body *body_lend(ashuf_memory *memory, const uint8_t *data, size_t size, uint64_t offset) {
-  uint8_t *own = memory_aligned(memory, sizeof(struct body));
-  if (own == NULL) return NULL;
-  struct body *body = place(memory, own, 0, size);
-  body->data = data;
-  body->writable = NULL;
-  body->offset = offset;
-  return body;
+  struct lent_body *lent = memory_zeroed(memory, sizeof *lent);
+  if (lent == NULL) return NULL;
+  lent->body.data = data;
+  lent->body.size = size;
+  lent->body.offset = offset;
+  lent->body.lent = true;
+  lent->body.memory = ashuf_memory_ref(memory);
+  lent->body.allocation = sizeof *lent;
+  atomic_init(&lent->body.references, 1);
+  return &lent->body;
 }
 
 void body_adopt(struct body *body, struct ashuf_bytes *given) {
-  body->given = *given;
+  ((struct lent_body *)(void *)body)->block = *given;
   given->release = NULL;
 }
 
@@ -92,14 +101,25 @@ struct body *body_ref(struct body *body) {
   return body;
 }
 
+uint64_t body_retained(const struct body *body) {
+  if (!body->lent) return body->allocation;
+  return body->allocation + ((const struct lent_body *)(const void *)body)->block.size;
+}
+
+static void free_lent(struct lent_body *lent) {
+  struct ashuf_bytes block = lent->block;
+  memory_free(lent->body.memory, lent, sizeof *lent);
+  if (block.release != NULL) block.release(&block);
+}
+
 void body_free(struct body *body) {
   if (body == NULL ||
       atomic_fetch_sub_explicit(&body->references, 1, memory_order_acq_rel) != 1)
     return;
   ashuf_memory *memory = body->memory;
-  struct ashuf_bytes given = body->given;
-  uint8_t *allocation = body->writable != NULL ? body->writable : (uint8_t *)(void *)body;
-  memory_free_aligned(memory, allocation, body->allocation);
-  if (given.release != NULL) given.release(&given);
+  if (body->lent)
+    free_lent((struct lent_body *)(void *)body);
+  else
+    memory_free_aligned(memory, body->writable, body->allocation);
   ashuf_memory_free(memory);
 }

@@ -2,7 +2,7 @@
  * The body of a message in memory, counted, because the arrays of a batch share it.
  *
  *   own allocation, 64-aligned:   [ body bytes ][ pad to 16 ][ struct body ]
- *   borrowed from a given block:  [ struct body ] -> bytes inside the block, which it owns
+ *   lent by a given block:        [ struct body ][ the block ] -> bytes inside the block
  */
 #ifndef ASHUF_IPC_BODY_H
 #define ASHUF_IPC_BODY_H
@@ -16,10 +16,10 @@ struct body {
   size_t size;
   uint64_t offset; /* of the body in the stream, for errors */
   atomic_uint references;
-  ashuf_memory *memory;     /* a reference */
-  uint8_t *writable;        /* data, where it is our own allocation, else NULL */
-  size_t allocation;        /* bytes of the allocation that holds this struct */
-  struct ashuf_bytes given; /* the block that lends the bytes; release NULL otherwise */
+  bool lent;            /* its bytes are somebody else's */
+  ashuf_memory *memory; /* a reference */
+  uint8_t *writable;    /* data, where it is our own allocation, else NULL */
+  size_t allocation;    /* bytes of the allocation that holds this struct */
 };
 
 /* An own body of size bytes, not initialised; one reference; NULL: out of memory. */
@@ -40,5 +40,7 @@ void body_adopt(struct body *body, struct ashuf_bytes *given);
 
 struct body *body_ref(struct body *body);
 void body_free(struct body *body);
+/* Bytes it keeps alive, those of a given block included. */
+uint64_t body_retained(const struct body *body);
 
 #endif /* ASHUF_IPC_BODY_H */

@@ -1,29 +1,46 @@
 #include "ipc/length_planes.h"
 
 #include "base/bytes.h"
+#include "base/cpu.h"
 
 /*
- * Both directions run in pieces that stay in the L1 cache: the byte shuffle is a plain loop that
- * the compiler vectorises, the running sum is the only serial part.
+ * Both directions run in pieces that stay in the L1 cache. Most lengths fit into a byte: a piece of
+ * such lengths needs plane 0 alone, the others are zero.
  */
 #define PIECE 512
 
-static void split32(const uint32_t *restrict lengths, size_t n, size_t stride,
-                    uint8_t *restrict planes) {
-  for (size_t i = 0; i < n; i++) planes[i] = (uint8_t)lengths[i];
-  for (size_t i = 0; i < n; i++) planes[stride + i] = (uint8_t)(lengths[i] >> 8);
-  for (size_t i = 0; i < n; i++) planes[2 * stride + i] = (uint8_t)(lengths[i] >> 16);
-  for (size_t i = 0; i < n; i++) planes[3 * stride + i] = (uint8_t)(lengths[i] >> 24);
+/* ---- Offsets to planes -------------------------------------------------------------------- */
+
+/* The differences of a piece; returns all their bits. previous: the offset before it, or 0. */
+CPU_KERNEL(uint32_t, take_lengths, (const uint32_t *in, size_t n, uint32_t previous, uint32_t *out),
+           (in, n, previous, out)) {
+  uint32_t bits = out[0] = in[0] - previous;
+  for (size_t i = 1; i < n; i++) {
+    out[i] = in[i] - in[i - 1];
+    bits |= out[i];
+  }
+  return bits;
 }
 
-static void from_offsets32(const uint32_t *restrict offsets, size_t n, uint8_t *restrict planes) {
+CPU_KERNEL(void, split_plane, (const uint32_t *lengths, size_t n, unsigned shift, uint8_t *plane),
+           (lengths, n, shift, plane)) {
+  for (size_t i = 0; i < n; i++) plane[i] = (uint8_t)(lengths[i] >> shift);
+}
+
+static void from_offsets32(const uint32_t *offsets, size_t n, uint8_t *planes) {
   uint32_t lengths[PIECE];
   for (size_t done = 0; done < n; done += PIECE) {
     size_t piece = n - done < PIECE ? n - done : PIECE;
-    const uint32_t *in = offsets + done;
-    lengths[0] = done == 0 ? in[0] : in[0] - in[-1];
-    for (size_t i = 1; i < piece; i++) lengths[i] = in[i] - in[i - 1];
-    split32(lengths, piece, n, planes + done);
+    uint32_t previous = done == 0 ? 0 : offsets[done - 1];
+    uint32_t bits = take_lengths(offsets + done, piece, previous, lengths);
+    split_plane(lengths, piece, 0, planes + done);
+    for (unsigned k = 1; k < 4; k++) {
+      uint8_t *plane = planes + k * n + done;
+      if (bits >> (8 * k) == 0)
+        memset(plane, 0, piece);
+      else
+        split_plane(lengths, piece, 8 * k, plane);
+    }
   }
 }
 
@@ -43,8 +60,19 @@ void planes_from_offsets(const void *offsets, int width, int64_t n, uint8_t *pla
     from_offsets64(offsets, (size_t)n, planes);
 }
 
-static void join32(const uint8_t *restrict planes, size_t stride, size_t n,
-                   uint32_t *restrict out) {
+/* ---- Planes to offsets -------------------------------------------------------------------- */
+
+/* Whether a piece of the three upper planes is zero. */
+CPU_KERNEL(bool, fits_bytes, (const uint8_t *planes, size_t stride, size_t n),
+           (planes, stride, n)) {
+  uint8_t bits = 0;
+  for (size_t i = 0; i < n; i++)
+    bits |= (uint8_t)(planes[stride + i] | planes[2 * stride + i] | planes[3 * stride + i]);
+  return bits == 0;
+}
+
+CPU_KERNEL(void, join_planes, (const uint8_t *planes, size_t stride, size_t n, uint32_t *out),
+           (planes, stride, n, out)) {
   const uint8_t *p1 = planes + stride;
   const uint8_t *p2 = planes + 2 * stride;
   const uint8_t *p3 = planes + 3 * stride;
@@ -53,19 +81,37 @@ static void join32(const uint8_t *restrict planes, size_t stride, size_t n,
              (uint32_t)p3[i] << 24;
 }
 
+/* Running sums of lengths below 256; cannot leave 64 bits. */
+static uint64_t sum_bytes(const uint8_t *lengths, size_t n, uint64_t sum, uint32_t *out) {
+  for (size_t i = 0; i < n; i++) {
+    sum += lengths[i];
+    out[i] = (uint32_t)sum;
+  }
+  return sum;
+}
+
+/* The same in place; UINT64_MAX where a length is negative. */
+static uint64_t sum_words(uint32_t *lengths, size_t n, uint64_t sum) {
+  uint32_t signs = 0;
+  for (size_t i = 0; i < n; i++) {
+    signs |= lengths[i];
+    sum += lengths[i];
+    lengths[i] = (uint32_t)sum;
+  }
+  return signs >> 31 != 0 ? UINT64_MAX : sum;
+}
+
 static bool to_offsets32(const uint8_t *planes, size_t n, uint32_t *out) {
   uint64_t sum = 0;
-  uint32_t signs = 0;
   for (size_t done = 0; done < n; done += PIECE) {
     size_t piece = n - done < PIECE ? n - done : PIECE;
-    uint32_t *offsets = out + done;
-    join32(planes + done, n, piece, offsets);
-    for (size_t i = 0; i < piece; i++) {
-      signs |= offsets[i];
-      sum += offsets[i];
-      offsets[i] = (uint32_t)sum;
+    if (fits_bytes(planes + done, n, piece)) {
+      sum = sum_bytes(planes + done, piece, sum, out + done);
+    } else {
+      join_planes(planes + done, n, piece, out + done);
+      sum = sum_words(out + done, piece, sum);
     }
-    if ((signs >> 31) != 0 || sum > INT32_MAX) return false;
+    if (sum > INT32_MAX) return false;
   }
   return true;
 }

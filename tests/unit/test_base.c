@@ -1,5 +1,6 @@
 /* Bitmaps, buffers, arenas, errors: the pieces that everything else is made of. */
 #include "base/arena.h"
+#include "base/cpu.h"
 #include "base/bits.h"
 #include "base/buffer.h"
 #include "base/bytes.h"
@@ -149,5 +150,7 @@ int main(void) {
       cmocka_unit_test(an_error_says_what_and_where),
       cmocka_unit_test(every_status_has_a_name_and_a_text),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = cmocka_run_group_tests_name("wide registers", tests, NULL, NULL);
+  cpu_plain_only = true;
+  return failed + cmocka_run_group_tests_name("any machine", tests, NULL, NULL);
 }

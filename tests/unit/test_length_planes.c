@@ -1,6 +1,8 @@
 /* T51: offsets to length planes and back, and what hostile planes do. */
 #include "ipc/length_planes.h"
 
+#include "base/cpu.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,5 +64,7 @@ int main(void) {
       cmocka_unit_test(t51_both_widths_survive_at_every_size),
       cmocka_unit_test(t51_negative_lengths_and_large_sums_are_refused),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = cmocka_run_group_tests_name("wide registers", tests, NULL, NULL);
+  cpu_plain_only = true;
+  return failed + cmocka_run_group_tests_name("any machine", tests, NULL, NULL);
 }

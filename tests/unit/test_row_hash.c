@@ -1,6 +1,8 @@
 /* Hashes and partitions equal Spark's. */
 #include "arrow/row_hash.h"
 
+#include "base/cpu.h"
+
 #include "support/arrays.h"
 #include "support/vectors.h"
 
@@ -383,5 +385,7 @@ int main(void) {
       cmocka_unit_test(offsets_and_indices_out_of_range_are_refused),
       cmocka_unit_test(floor_modulo_is_exact_for_any_modulus),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = cmocka_run_group_tests_name("wide registers", tests, NULL, NULL);
+  cpu_plain_only = true;
+  return failed + cmocka_run_group_tests_name("any machine", tests, NULL, NULL);
 }

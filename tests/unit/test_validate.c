@@ -1,6 +1,8 @@
 /* The fast scans against loops that do what docs/FORMAT.md says, one value at a time. */
 #include "arrow/validate.h"
 
+#include "base/cpu.h"
+
 #include "base/bits.h"
 
 #include <setjmp.h>
@@ -344,5 +346,7 @@ int main(void) {
       cmocka_unit_test(indices_agree_with_the_naive_loop),
       cmocka_unit_test(garbage_under_nulls_is_not_an_index),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = cmocka_run_group_tests_name("wide registers", tests, NULL, NULL);
+  cpu_plain_only = true;
+  return failed + cmocka_run_group_tests_name("any machine", tests, NULL, NULL);
 }

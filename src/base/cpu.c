@@ -1,0 +1,3 @@
+#include "base/cpu.h"
+
+bool cpu_plain_only = false;
