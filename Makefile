@@ -9,7 +9,7 @@ BUILD ?= build
 CMAKE_FLAGS ?=
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS)
 
-.PHONY: all deps build demo test check bench sanitize cross install clean help
+.PHONY: all deps build demo test check bench sanitize fuzz cross install clean help
 
 all: build
 
@@ -50,6 +50,14 @@ sanitize: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer, in
 	  -DASHUF_SANITIZE="address;undefined" -DASHUF_BUILD_TESTS=ON $(CMAKE_FLAGS)
 	@cmake --build build-asan
 	@ctest --test-dir build-asan --output-on-failure --no-tests=error -j 2
+
+fuzz: ## every fuzz target for FUZZ_SECONDS (60) seconds, in build-fuzz/
+	@scripts/deps.sh ci
+	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug \
+	  -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DASHUF_SANITIZE="address;undefined;fuzzer-no-link" \
+	  -DASHUF_FUZZ=ON -DASHUF_BUILD_TESTS=ON $(CMAKE_FLAGS)
+	@cmake --build build-fuzz --target fuzz/all
+	@fuzz/run.sh build-fuzz
 
 cross: ## the static library for aarch64, in build-aarch64/
 	@scripts/cross.sh

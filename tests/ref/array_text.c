@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_row(FILE *file, const struct ArrowSchema *schema,
-                      const struct ArrowArray *array, int64_t row);
+static void write_row(FILE *file, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                      int64_t row);
 
 static int64_t integer(const void *values, size_t width, bool is_signed, int64_t i) {
   uint64_t value = 0;
@@ -28,10 +28,10 @@ static size_t width_of(const char *format) {
   static const struct {
     const char *prefix;
     size_t width;
-  } widths[] = {{"c", 1},   {"C", 1},   {"s", 2},   {"S", 2},   {"e", 2},   {"i", 4},   {"I", 4},
-                {"f", 4},   {"l", 8},   {"L", 8},   {"g", 8},   {"tdD", 4}, {"tdm", 8}, {"tts", 4},
-                {"ttm", 4}, {"ttu", 8}, {"ttn", 8}, {"ts", 8},  {"tiM", 4}, {"tiD", 8}, {"tin", 16},
-                {"tD", 8}};
+  } widths[] = {{"c", 1},   {"C", 1},   {"s", 2},    {"S", 2},   {"e", 2},   {"i", 4},
+                {"I", 4},   {"f", 4},   {"l", 8},    {"L", 8},   {"g", 8},   {"tdD", 4},
+                {"tdm", 8}, {"tts", 4}, {"ttm", 4},  {"ttu", 8}, {"ttn", 8}, {"ts", 8},
+                {"tiM", 4}, {"tiD", 8}, {"tin", 16}, {"tD", 8}};
   int bits = 128;
   if (format[0] == 'w') return (size_t)atoi(format + 2);
   if (format[0] == 'd') {
@@ -46,7 +46,7 @@ static size_t width_of(const char *format) {
 static void write_range(FILE *file, const struct ArrowSchema *schema,
                         const struct ArrowArray *array, int64_t first, int64_t end) {
   fputc('[', file);
-  for (int64_t i = first; i < end; i++) {
+  for (int64_t i = first; i < end && ftell(file) < ARRAY_TEXT_MOST; i++) {
     if (i != first) fputc(',', file);
     write_row(file, schema->children[0], array->children[0], i);
   }
@@ -81,8 +81,8 @@ static void write_union(FILE *file, const struct ArrowSchema *schema,
   abort();
 }
 
-static void write_run(FILE *file, const struct ArrowSchema *schema,
-                      const struct ArrowArray *array, int64_t slot) {
+static void write_run(FILE *file, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                      int64_t slot) {
   const struct ArrowArray *ends = array->children[0];
   size_t width = width_of(schema->children[0]->format);
   int64_t run = 0;
@@ -143,8 +143,8 @@ static void write_plain(FILE *file, const char *format, const struct ArrowArray 
   }
 }
 
-static void write_row(FILE *file, const struct ArrowSchema *schema,
-                      const struct ArrowArray *array, int64_t row) {
+static void write_row(FILE *file, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                      int64_t row) {
   int64_t slot = array->offset + row;
   const char *format = schema->format;
   bool has_validity = strncmp(format, "+u", 2) != 0 && strcmp(format, "+r") != 0;

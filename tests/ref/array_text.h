@@ -7,6 +7,9 @@
 
 #include <ashuf/arrow_abi.h>
 
+/* About where texts are cut: a few bytes can stand for billions of values. */
+#define ARRAY_TEXT_MOST ((long)1 << 20)
+
 /* Malloced. */
 char *array_text(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t row);
 

@@ -25,8 +25,8 @@ static char *text_of_difference(int64_t column, int64_t row, const char *expecte
                                 const char *found) {
   char *text = malloc(1024);
   if (text == NULL) abort();
-  snprintf(text, 1024, "column %lld row %lld: reference %.400s, library %.400s",
-           (long long)column, (long long)row, expected, found);
+  snprintf(text, 1024, "column %lld row %lld: reference %.400s, library %.400s", (long long)column,
+           (long long)row, expected, found);
   return text;
 }
 
@@ -35,7 +35,7 @@ static char *compare_column(const struct ref_result *expected, int64_t column,
   char *difference = NULL;
   for (int64_t row = 0; row < expected->rows && difference == NULL; row++) {
     char *text = array_text(schema, array, row);
-    if (strcmp(text, expected->text[column][row]) != 0)
+    if (strncmp(text, expected->text[column][row], ARRAY_TEXT_MOST) != 0)
       difference = text_of_difference(column, row, expected->text[column][row], text);
     free(text);
   }
@@ -50,8 +50,7 @@ static char *compare_rows(const struct ref_result *expected, const struct decode
   if (decoded->batch.length != expected->rows || schema.n_children != expected->columns)
     difference = text_of_difference(-1, -1, "other rows or columns", "");
   for (int64_t i = 0; i < schema.n_children && difference == NULL; i++)
-    difference =
-        compare_column(expected, i, schema.children[i], decoded->batch.children[i]);
+    difference = compare_column(expected, i, schema.children[i], decoded->batch.children[i]);
   schema.release(&schema);
   return difference;
 }
@@ -62,8 +61,8 @@ static void compare_fresh(const uint8_t *block, size_t size, struct comparison *
   struct decoded decoded;
   if (ashuf_ctx_new(NULL, &ctx, NULL) != ASHUF_OK) abort();
   ashuf_status status = decode(ctx, block, size, ASHUF_VALIDATE_FULL, &decoded, &error);
-  out->fresh_differs = status != out->status || error.site != out->error.site ||
-                       error.offset != out->error.offset;
+  out->fresh_differs =
+      status != out->status || error.site != out->error.site || error.offset != out->error.offset;
   if (status == ASHUF_OK) decoded.batch.release(&decoded.batch);
   status = decode(ctx, block, size, ASHUF_VALIDATE_TRUSTED, &decoded, &error);
   out->trusted_refuses = out->status == ASHUF_OK && status != ASHUF_OK;
@@ -77,8 +76,7 @@ void compare_block(ashuf_ctx *ctx, const uint8_t *block, size_t size, struct com
   ref_decode(block, size, &out->expected);
   out->status = decode(ctx, block, size, ASHUF_VALIDATE_FULL, &decoded, &out->error);
   if (out->status == ASHUF_OK) {
-    if (out->expected.outcome == REF_ROWS)
-      out->difference = compare_rows(&out->expected, &decoded);
+    if (out->expected.outcome == REF_ROWS) out->difference = compare_rows(&out->expected, &decoded);
     decoded.batch.release(&decoded.batch);
   }
   compare_fresh(block, size, out);

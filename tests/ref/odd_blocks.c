@@ -15,6 +15,7 @@ struct maker {
   bool compressed;
   bool legacy; /* at least some of the prefixes */
   bool mixed;
+  bool no_replacement;
 };
 
 /* The metadata padded to some size, behind some prefix. */
@@ -89,7 +90,8 @@ static void put_dictionaries(struct maker *maker, struct odd_type *type) {
   if (!type->has_dictionary || type->sent) return;
   type->sent = true;
   if (type->n_values == 0 && odd_chance(random, 2)) return;
-  if (odd_chance(random, 5)) put_dictionary(maker, type, random_below(random, 9), false);
+  if (!maker->no_replacement && odd_chance(random, 5))
+    put_dictionary(maker, type, random_below(random, 9), false);
   int64_t left = type->n_values;
   int64_t first = odd_chance(random, 3) ? random_below(random, left + 1) : left;
   put_dictionary(maker, type, first, false);
@@ -148,7 +150,7 @@ static void put_block(struct maker *maker, int codec, uint64_t columns, struct o
 }
 
 void odd_block_make(const struct odd_options *options, struct odd_block *out) {
-  struct maker maker = {.random = {options->seed}};
+  struct maker maker = {.random = {options->seed}, .no_replacement = options->no_replacement};
   struct test_random *random = &maker.random;
   struct odd_type *columns[MAX_COLUMNS];
   struct odd_bytes block = {0};

@@ -19,9 +19,10 @@ struct odd_block {
 
 struct odd_options {
   uint64_t seed;
-  bool late_types;   /* also views, list views, unions and run ends */
-  bool plain_codec;  /* NONE only */
-  bool large;        /* some thousand rows */
+  bool late_types;     /* also views, list views, unions and run ends */
+  bool plain_codec;    /* NONE only */
+  bool large;          /* some thousand rows */
+  bool no_replacement; /* every dictionary that is sent is used */
 };
 
 void odd_block_make(const struct odd_options *options, struct odd_block *out);

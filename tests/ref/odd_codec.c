@@ -16,9 +16,7 @@ static size_t piece(struct test_random *random, size_t left, size_t most) {
 
 /* ---- LZ4 --------------------------------------------------------------------------------- */
 
-static void put_u32(struct odd_bytes *out, uint32_t value) {
-  odd_put(out, &value, 4);
-}
+static void put_u32(struct odd_bytes *out, uint32_t value) { odd_put(out, &value, 4); }
 
 /* By liblz4: linked blocks, checksums, content size, short blocks. */
 static void lz4_library(struct test_random *random, const uint8_t *data, size_t size,

@@ -116,7 +116,7 @@ static void put_view(struct odd_batch *batch, struct odd_bytes *views, struct od
   int32_t size = (int32_t)value.size;
   memcpy(view, &size, 4);
   if (size <= 12) {
-    memcpy(view + 4, value.data, value.size);
+    if (size != 0) memcpy(view + 4, value.data, value.size);
   } else {
     int32_t k = (int32_t)random_below(random, n_data);
     int32_t offset = (int32_t)data[k].size;
@@ -169,8 +169,7 @@ static void put_union(struct odd_batch *batch, const struct odd_type *type, int6
   put_node(batch, n, 0);
   if (batch->is_v4) {
     struct odd_bytes *validity = new_buffer(batch);
-    if (odd_chance(batch->random, 2))
-      odd_put_random(validity, batch->random, (size_t)(n / 8 + 1));
+    if (odd_chance(batch->random, 2)) odd_put_random(validity, batch->random, (size_t)(n / 8 + 1));
   }
   struct odd_bytes *ids = new_buffer(batch);
   struct odd_bytes *offsets = type->dense ? new_buffer(batch) : NULL;
@@ -310,8 +309,7 @@ static void place_buffer(struct odd_batch *batch, struct odd_bytes *body,
 static void place_buffers(struct odd_batch *batch, struct odd_bytes *body, int64_t *entries) {
   size_t n = (size_t)batch->n_buffers;
   bool turned = !batch->lengths && odd_chance(batch->random, 5);
-  size_t start = turned ? (size_t)random_below(batch->random, (int64_t)n + 1)
-                        : 0;
+  size_t start = turned ? (size_t)random_below(batch->random, (int64_t)n + 1) : 0;
   for (size_t k = 0; k < n; k++) {
     size_t i = (k + start) % n; /* the last ones may come first */
     if (batch->compression >= 0) compress_one(batch, &batch->buffers[i]);
@@ -335,8 +333,7 @@ struct odd_object *odd_batch_finish(struct odd_batch *batch, struct odd_flat *fl
   size_t alignment = odd_chance(flat->random, 2) ? 8 : 4;
   odd_scalar_or(flat, table, 0, 8, length, 0);
   if (batch->nodes.size != 0 || odd_chance(flat->random, 2))
-    odd_child(table, 1,
-              odd_raw(flat, batch->nodes.data, batch->nodes.size / 16, 16, alignment));
+    odd_child(table, 1, odd_raw(flat, batch->nodes.data, batch->nodes.size / 16, 16, alignment));
   if (batch->n_buffers != 0 || odd_chance(flat->random, 2))
     odd_child(table, 2, odd_raw(flat, entries, (size_t)batch->n_buffers, 16, alignment));
   if (batch->compression >= 0) odd_child(table, 3, compression_table(batch, flat));

@@ -46,9 +46,7 @@ void odd_bytes_free(struct odd_bytes *bytes) {
   memset(bytes, 0, sizeof *bytes);
 }
 
-bool odd_chance(struct test_random *random, int n) {
-  return random_below(random, n) == 0;
-}
+bool odd_chance(struct test_random *random, int n) { return random_below(random, n) == 0; }
 
 /* ---- Objects ----------------------------------------------------------------------------- */
 
@@ -185,9 +183,8 @@ static size_t find_vtable(struct layout *layout, const uint8_t *bytes, size_t si
 
 static void write_vtable(struct layout *layout, size_t i) {
   size_t size = layout->vtables[i].size;
-  size_t at = odd_chance(layout->flat->random, 4)
-                  ? 0
-                  : find_vtable(layout, layout->vtables[i].bytes, size);
+  size_t at =
+      odd_chance(layout->flat->random, 4) ? 0 : find_vtable(layout, layout->vtables[i].bytes, size);
   if (at == 0) {
     while (layout->out->size % 2 != 0) odd_put_zeros(layout->out, 1);
     at = layout->out->size;

@@ -44,7 +44,7 @@ static struct odd_type *entries_type(struct test_random *random, int depth, bool
 }
 
 static void set_children(struct test_random *random, struct odd_type *type, int depth, bool late) {
-  int n = type->tag == ODD_STRUCT ? (int)random_below(random, 4)
+  int n = type->tag == ODD_STRUCT  ? (int)random_below(random, 4)
           : type->tag == ODD_UNION ? 1 + (int)random_below(random, 3)
                                    : 1;
   if (type->tag == ODD_RUN_ENDS) add_child(type, run_ends_type(random));
@@ -101,10 +101,10 @@ static void set_parameters(struct test_random *random, struct odd_type *type) {
 }
 
 struct odd_type *odd_type_random(struct test_random *random, int depth, bool late) {
-  static const int leaves[] = {ODD_NULL, ODD_INT, ODD_INT, ODD_FLOAT, ODD_BINARY, ODD_UTF8,
-                               ODD_UTF8, ODD_BOOL, ODD_DECIMAL, ODD_DATE, ODD_TIME, ODD_TIMESTAMP,
-                               ODD_INTERVAL, ODD_FIXED_BINARY, ODD_DURATION, ODD_LARGE_BINARY,
-                               ODD_LARGE_UTF8};
+  static const int leaves[] = {
+      ODD_NULL,     ODD_INT,          ODD_INT,      ODD_FLOAT,        ODD_BINARY,    ODD_UTF8,
+      ODD_UTF8,     ODD_BOOL,         ODD_DECIMAL,  ODD_DATE,         ODD_TIME,      ODD_TIMESTAMP,
+      ODD_INTERVAL, ODD_FIXED_BINARY, ODD_DURATION, ODD_LARGE_BINARY, ODD_LARGE_UTF8};
   static const int nested[] = {ODD_LIST, ODD_STRUCT, ODD_FIXED_LIST, ODD_MAP, ODD_LARGE_LIST};
   static const int late_leaves[] = {ODD_BINARY_VIEW, ODD_UTF8_VIEW};
   static const int late_nested[] = {ODD_UNION, ODD_RUN_ENDS, ODD_LIST_VIEW, ODD_LARGE_LIST_VIEW};

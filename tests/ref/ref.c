@@ -72,8 +72,7 @@ static uint32_t next_size(struct decoding *decoding) {
   bool is_legacy = word != UINT32_MAX;
   if (!is_legacy) word = next_word(decoding);
   if (word > INT32_MAX) ref_refuse(decoding->ref, "negative metadata size");
-  if (is_legacy && word == 0 && decoding->rest.size == 4 &&
-      ref_load(decoding->rest.data, 4) == 0)
+  if (is_legacy && word == 0 && decoding->rest.size == 4 && ref_load(decoding->rest.data, 4) == 0)
     next_word(decoding);
   return word;
 }
@@ -183,8 +182,7 @@ static void read_batch(struct decoding *decoding, struct message *message) {
   struct flat_table table = flat_child(&message->flat, message->table, 2);
   struct ref_batch batch = open_batch(decoding, message, table, &result->rows);
   for (size_t i = 0; i < n; i++) {
-    struct ref_column column =
-        ref_read_column(&batch, &decoding->schema.columns[i], false);
+    struct ref_column column = ref_read_column(&batch, &decoding->schema.columns[i], false);
     if (column.n != result->rows) ref_refuse(decoding->ref, "length of a column");
     text[i] = column.text;
   }
@@ -196,10 +194,10 @@ static void read_batch(struct decoding *decoding, struct message *message) {
 static void read_stream(struct decoding *decoding, uint64_t columns) {
   struct message message = next_message(decoding);
   if (message.type != SCHEMA) ref_refuse(decoding->ref, "no schema first");
+  if (message.body.size != 0) ref_refuse(decoding->ref, "schema with a body");
   ref_read_schema(&message.flat, message.table, &decoding->schema);
   if (decoding->schema.n_columns != columns) ref_refuse(decoding->ref, "field count");
-  if (decoding->lengths &&
-      ref_has_unmapped(decoding->schema.columns, decoding->schema.n_columns))
+  if (decoding->lengths && ref_has_unmapped(decoding->schema.columns, decoding->schema.n_columns))
     ref_refuse(decoding->ref, "lengths of an unmapped layout");
   for (;;) {
     message = next_message(decoding);

@@ -34,8 +34,8 @@ static struct span undo(struct ref_batch *batch, struct span stored) {
 
 struct span ref_next_buffer(struct ref_batch *batch) {
   const uint8_t *entry = next(batch->ref, &batch->buffers, 16, "too few buffers");
-  struct span buffer = ref_cut(batch->ref, batch->body, ref_load(entry, 8),
-                               ref_load(entry + 8, 8), "buffer outside the body");
+  struct span buffer = ref_cut(batch->ref, batch->body, ref_load(entry, 8), ref_load(entry + 8, 8),
+                               "buffer outside the body");
   return batch->compression < 0 ? buffer : undo(batch, buffer);
 }
 

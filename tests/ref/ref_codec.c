@@ -51,9 +51,7 @@ uint32_t ref_crc32c(const uint8_t *data, size_t size) {
   return ~crc;
 }
 
-static uint32_t rotl(uint32_t value, int by) {
-  return value << by | value >> (32 - by);
-}
+static uint32_t rotl(uint32_t value, int by) { return value << by | value >> (32 - by); }
 
 #define P1 2654435761U
 #define P2 2246822519U
@@ -68,9 +66,9 @@ uint32_t ref_xxh32(const uint8_t *data, size_t size) {
   for (; size - i >= 16; i += 16)
     for (size_t lane = 0; lane < 4; lane++)
       lanes[lane] = rotl(lanes[lane] + (uint32_t)ref_load(data + i + 4 * lane, 4) * P2, 13) * P1;
-  uint32_t hash = size < 16 ? P5
-                            : rotl(lanes[0], 1) + rotl(lanes[1], 7) + rotl(lanes[2], 12) +
-                                  rotl(lanes[3], 18);
+  uint32_t hash =
+      size < 16 ? P5
+                : rotl(lanes[0], 1) + rotl(lanes[1], 7) + rotl(lanes[2], 12) + rotl(lanes[3], 18);
   hash += (uint32_t)size;
   for (; size - i >= 4; i += 4) hash = rotl(hash + (uint32_t)ref_load(data + i, 4) * P3, 17) * P4;
   for (; i < size; i++) hash = rotl(hash + data[i] * P5, 11) * P1;
@@ -165,8 +163,8 @@ static struct span zstd_frame(struct ref *ref, struct span in) {
 static void snappy_data(struct ref *ref, bool compressed, struct span data, struct output *out) {
   uint32_t expected = take_u32(ref, &data);
   size_t size = data.size;
-  if (compressed && snappy_uncompressed_length((const char *)data.data, data.size, &size) !=
-                        SNAPPY_OK)
+  if (compressed &&
+      snappy_uncompressed_length((const char *)data.data, data.size, &size) != SNAPPY_OK)
     ref_refuse(ref, "Snappy length");
   if (size > SNAPPY_CHUNK) ref_refuse(ref, "Snappy chunk too long");
   uint8_t *to = room(ref, out, size);

@@ -24,9 +24,7 @@ static void put(struct text *text, const char *bytes, size_t size) {
   text->size += size;
 }
 
-static void put_text(struct text *text, const char *string) {
-  put(text, string, strlen(string));
-}
+static void put_text(struct text *text, const char *string) { put(text, string, strlen(string)); }
 
 static const char *hex(struct ref *ref, struct span bytes) {
   char *out = ref_alloc(ref, 2 * bytes.size + 2, 1);
@@ -131,8 +129,8 @@ static struct span read_view(struct ref_batch *batch, const uint8_t *view, const
   if (buffer < 0 || buffer >= n_data) ref_refuse(batch->ref, "view of no buffer");
   int64_t offset = ref_load_signed(view + 12, 4);
   if (offset < 0) ref_refuse(batch->ref, "view at a negative offset");
-  struct span value = ref_cut(batch->ref, data[buffer], (uint64_t)offset, (uint64_t)size,
-                              "view past its buffer");
+  struct span value =
+      ref_cut(batch->ref, data[buffer], (uint64_t)offset, (uint64_t)size, "view past its buffer");
   if (memcmp(value.data, view + 4, 4) != 0) ref_refuse(batch->ref, "prefix of a view");
   return value;
 }
@@ -144,8 +142,7 @@ static void read_views(struct ref_batch *batch, const struct ref_field *field,
   if (batch->variadic.size < 8) ref_refuse(ref, "too few variadic counts");
   int64_t n_data = ref_load_signed(batch->variadic.data, 8);
   batch->variadic = ref_cut(ref, batch->variadic, 8, batch->variadic.size - 8, "");
-  if (n_data < 0 || (uint64_t)n_data > batch->buffers.size / 16)
-    ref_refuse(ref, "variadic count");
+  if (n_data < 0 || (uint64_t)n_data > batch->buffers.size / 16) ref_refuse(ref, "variadic count");
   struct span *data = ref_alloc(ref, (size_t)n_data, sizeof *data);
   for (int64_t i = 0; i < n_data; i++) data[i] = ref_next_buffer(batch);
   for (int64_t i = 0; i < out->n; i++) {
@@ -164,8 +161,7 @@ static void read_list(struct ref_batch *batch, const struct ref_field *field,
   struct ref_column child = ref_read_column(batch, field->children, false);
   if (offsets[out->n] > child.n) ref_refuse(batch->ref, "offset past the child");
   for (int64_t i = 0; i < out->n; i++)
-    if (is_valid(validity, i))
-      out->text[i] = items(batch->ref, &child, offsets[i], offsets[i + 1]);
+    if (is_valid(validity, i)) out->text[i] = items(batch->ref, &child, offsets[i], offsets[i + 1]);
 }
 
 static void read_list_view(struct ref_batch *batch, const struct ref_field *field,

@@ -30,17 +30,13 @@ static struct flat_table table_at(struct flat *flat, uint64_t at, int depth) {
   return table;
 }
 
-struct flat_table flat_root(struct flat *flat) {
-  return table_at(flat, scalar_at(flat, 0, 4), 1);
-}
-
 /* Where the slot's field is; 0: absent. */
 static size_t field_at(struct flat *flat, struct flat_table table, int slot, size_t width) {
   size_t entry = 4 + 2 * (size_t)slot;
   if (entry + 2 > table.vtable_size) return 0;
   size_t offset = ref_load(flat->bytes.data + table.vtable + entry, 2);
   if (offset == 0) return 0;
-  if (offset > table.inline_size || width > table.inline_size - offset)
+  if (offset < 4 || offset > table.inline_size || width > table.inline_size - offset)
     ref_refuse(flat->ref, "field outside its table");
   return table.at + offset;
 }
@@ -57,10 +53,21 @@ bool flat_has(struct flat *flat, struct flat_table table, int slot) {
   return field_at(flat, table, slot, 1) != 0;
 }
 
+/* Always forward. */
+static uint64_t follow(struct flat *flat, uint64_t at) {
+  uint64_t offset = scalar_at(flat, at, 4);
+  if (offset == 0) ref_refuse(flat->ref, "an offset to itself");
+  return at + offset;
+}
+
 /* What the offset in a slot points to; 0: absent. */
 static uint64_t target(struct flat *flat, struct flat_table table, int slot) {
   size_t at = field_at(flat, table, slot, 4);
-  return at == 0 ? 0 : at + scalar_at(flat, at, 4);
+  return at == 0 ? 0 : follow(flat, at);
+}
+
+struct flat_table flat_root(struct flat *flat) {
+  return table_at(flat, follow(flat, 0), 1);
 }
 
 struct flat_table flat_child(struct flat *flat, struct flat_table table, int slot) {
@@ -77,8 +84,8 @@ static struct flat_vector vector_at(struct flat *flat, uint64_t at, size_t eleme
   return vector;
 }
 
-struct flat_vector flat_vector(struct flat *flat, struct flat_table table, int slot,
-                               size_t element, size_t alignment) {
+struct flat_vector flat_vector(struct flat *flat, struct flat_table table, int slot, size_t element,
+                               size_t alignment) {
   uint64_t at = target(flat, table, slot);
   return at == 0 ? (struct flat_vector){0} : vector_at(flat, at, element, alignment);
 }
@@ -86,7 +93,7 @@ struct flat_vector flat_vector(struct flat *flat, struct flat_table table, int s
 struct flat_table flat_element(struct flat *flat, struct flat_table parent,
                                struct flat_vector vector, size_t i) {
   size_t at = vector.at + 4 * i;
-  return table_at(flat, at + scalar_at(flat, at, 4), parent.depth + 1);
+  return table_at(flat, follow(flat, at), parent.depth + 1);
 }
 
 bool ref_utf8(struct span text) {
@@ -100,8 +107,10 @@ bool ref_utf8(struct span text) {
       if (text.data[i] >> 6 != 2) return false;
       point = point << 6 | (text.data[i++] & 0x3F);
     }
-    if (point < (more == 3 ? 0x10000u : more == 2 ? 0x800u : 0x80u) || point > 0x10FFFF ||
-        (point >= 0xD800 && point < 0xE000))
+    if (point < (more == 3   ? 0x10000u
+                 : more == 2 ? 0x800u
+                             : 0x80u) ||
+        point > 0x10FFFF || (point >= 0xD800 && point < 0xE000))
       return false;
   }
   return true;

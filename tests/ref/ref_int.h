@@ -72,8 +72,8 @@ int64_t flat_scalar(struct flat *flat, struct flat_table table, int slot, size_t
                     int64_t fallback);
 bool flat_has(struct flat *flat, struct flat_table table, int slot);
 struct flat_table flat_child(struct flat *flat, struct flat_table table, int slot);
-struct flat_vector flat_vector(struct flat *flat, struct flat_table table, int slot,
-                               size_t element, size_t alignment);
+struct flat_vector flat_vector(struct flat *flat, struct flat_table table, int slot, size_t element,
+                               size_t alignment);
 struct flat_table flat_element(struct flat *flat, struct flat_table parent,
                                struct flat_vector vector, size_t i);
 struct span flat_string(struct flat *flat, struct flat_table table, int slot);
@@ -84,15 +84,37 @@ bool ref_utf8(struct span text);
 /* ---- Schema ------------------------------------------------------------------------------ */
 
 enum ref_type {
-  REF_NULL = 1, REF_INT, REF_FLOAT, REF_BINARY, REF_UTF8, REF_BOOL, REF_DECIMAL, REF_DATE,
-  REF_TIME, REF_TIMESTAMP, REF_INTERVAL, REF_LIST, REF_STRUCT, REF_UNION, REF_FIXED_BINARY,
-  REF_FIXED_LIST, REF_MAP, REF_DURATION, REF_LARGE_BINARY, REF_LARGE_UTF8, REF_LARGE_LIST,
-  REF_RUN_ENDS, REF_BINARY_VIEW, REF_UTF8_VIEW, REF_LIST_VIEW, REF_LARGE_LIST_VIEW
+  REF_NULL = 1,
+  REF_INT,
+  REF_FLOAT,
+  REF_BINARY,
+  REF_UTF8,
+  REF_BOOL,
+  REF_DECIMAL,
+  REF_DATE,
+  REF_TIME,
+  REF_TIMESTAMP,
+  REF_INTERVAL,
+  REF_LIST,
+  REF_STRUCT,
+  REF_UNION,
+  REF_FIXED_BINARY,
+  REF_FIXED_LIST,
+  REF_MAP,
+  REF_DURATION,
+  REF_LARGE_BINARY,
+  REF_LARGE_UTF8,
+  REF_LARGE_LIST,
+  REF_RUN_ENDS,
+  REF_BINARY_VIEW,
+  REF_UTF8_VIEW,
+  REF_LIST_VIEW,
+  REF_LARGE_LIST_VIEW
 };
 
 struct ref_field {
-  int type;       /* of the values */
-  int64_t width;  /* of a value in bytes, of an offset in those that have offsets */
+  int type;      /* of the values */
+  int64_t width; /* of a value in bytes, of an offset in those that have offsets */
   bool is_signed;
   int64_t list_size;
   bool dense;

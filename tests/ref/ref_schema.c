@@ -42,8 +42,7 @@ static void read_union(struct flat *flat, struct flat_table table, struct ref_fi
   bool seen[128] = {false};
   out->type_ids = ref_alloc(flat->ref, n, sizeof *out->type_ids);
   for (size_t i = 0; i < n; i++) {
-    int64_t id =
-        ids.at == 0 ? (int64_t)i : ref_load_signed(flat->bytes.data + ids.at + 4 * i, 4);
+    int64_t id = ids.at == 0 ? (int64_t)i : ref_load_signed(flat->bytes.data + ids.at + 4 * i, 4);
     if (id < 0 || id > 127 || seen[id]) ref_refuse(flat->ref, "Union id");
     seen[id] = true;
     out->type_ids[i] = id;
@@ -118,8 +117,8 @@ static void check_children(struct ref *ref, const struct ref_field *field) {
   if (field->type == REF_MAP &&
       (child->type != REF_STRUCT || child->n_children != 2 || child->has_dictionary))
     ref_refuse(ref, "Map without entries");
-  if (field->type == REF_RUN_ENDS && (child->type != REF_INT || !child->is_signed ||
-                                      child->width == 1 || child->has_dictionary))
+  if (field->type == REF_RUN_ENDS &&
+      (child->type != REF_INT || !child->is_signed || child->width == 1 || child->has_dictionary))
     ref_refuse(ref, "type of run ends");
 }
 
@@ -168,8 +167,7 @@ void ref_read_schema(struct flat *flat, struct flat_table message, struct ref_sc
 
 bool ref_has_unmapped(const struct ref_field *fields, size_t n) {
   for (size_t i = 0; i < n; i++)
-    if (fields[i].has_dictionary || fields[i].type == REF_UNION ||
-        fields[i].type >= REF_RUN_ENDS ||
+    if (fields[i].has_dictionary || fields[i].type == REF_UNION || fields[i].type >= REF_RUN_ENDS ||
         ref_has_unmapped(fields[i].children, fields[i].n_children))
       return true;
   return false;
