@@ -17,8 +17,18 @@
 #define ASHUF_ARROW_GATHER_H
 
 #include "arrow/selection.h"
+#include "arrow/value_bytes.h"
 
-enum gather_site { SITE_GATHER_OFFSETS = 540, SITE_GATHER_LISTS = 541, SITE_GATHER_INDEX = 542 };
+enum gather_site {
+  SITE_GATHER_OFFSETS = 540,
+  SITE_GATHER_LISTS = 541,
+  SITE_GATHER_INDEX = 542,
+  SITE_GATHER_MEMORY = 543,
+  SITE_GATHER_VIEWS = 544,
+  SITE_GATHER_LIST_VIEWS = 545,
+  SITE_GATHER_UNION = 546,
+  SITE_GATHER_RUNS = 547
+};
 
 /*
  * The validity bits of the selected rows into out (bits_size(n_rows) bytes). Returns the number
@@ -82,6 +92,67 @@ size_t gather_bytes(const struct source *source, const struct selection *selecti
 /* The value at the cursor (LAYOUT_BYTES), one that is not null, moving past it. */
 const uint8_t *gather_value(const struct source *source, const struct selection *selection,
                             struct selection_cursor *cursor, size_t *size);
+
+/*
+ * LAYOUT_VIEWS: the views of the selected rows, and the bytes of one data buffer that they point
+ * into: each distinct value of more than 12 bytes once, in order of first appearance, as runs of
+ * bytes of the input. Values of up to 12 bytes are padded with zeros, nulls are zero. Where total
+ * is above INT32_MAX the views are garbage.
+ */
+struct gathered_views {
+  uint8_t *views;           /* 16 bytes a row */
+  struct value_bytes *runs; /* n_runs */
+  size_t n_runs;
+  uint64_t total; /* bytes of the data buffer */
+};
+ashuf_status gather_views(const struct source *source, const struct selection *selection,
+                          const uint8_t *validity, struct arena *arena, struct gathered_views *out,
+                          struct ashuf_error *error);
+
+/*
+ * LAYOUT_LIST_VIEW: n_rows offsets and sizes as wide as the field's, lists one behind the other in
+ * the order of the rows; a null is an empty list. ranges must have room for n_rows. Where *total is
+ * 2^62 or more nothing else is set.
+ */
+ashuf_status gather_list_views(const struct source *source, const struct selection *selection,
+                               const uint8_t *validity, void *offsets, void *sizes,
+                               uint64_t *total, struct row_range *ranges, struct selection *child,
+                               struct ashuf_error *error);
+
+/*
+ * Unions. mask: bits of the rows, 0 for a row that has to be null; it becomes a null of null_child.
+ * Dense: offsets from 0 in every child (n_rows <= INT32_MAX), the rows of the children in the order
+ * of the selection; mask: of null_child's rows, NULL where there was none. The children of a sparse
+ * union have the selection and mask of the union. All from the arena.
+ */
+struct gathered_union {
+  uint8_t *type_ids;
+  int32_t *offsets;
+  struct selection *children; /* as many as the field has */
+  uint8_t *mask;
+  int32_t null_child;
+};
+ashuf_status gather_union(const struct source *source, const struct selection *selection,
+                          const uint8_t *mask, struct arena *arena, struct gathered_union *out,
+                          struct ashuf_error *error);
+
+/*
+ * Run ends: the runs of the selected rows, neighbours of equal value merged; the values are a
+ * selection of children[1] by id. mask: bits of the rows, 0 for a row that has to be null; validity
+ * then says which runs are null for it. Where n_rows does not fit the type of the run ends, ends is
+ * garbage. All from the arena.
+ */
+struct gathered_runs {
+  void *ends;
+  row_id *ids;
+  uint8_t *validity;
+  int64_t n_runs;
+  int64_t n_rows;
+  struct selection values;
+};
+ashuf_status gather_runs(const struct source *source, const struct selection *selection,
+                         const uint8_t *mask, struct arena *arena, struct gathered_runs *out,
+                         struct ashuf_error *error);
 
 /*
  * A dictionary-encoded source: the rows of its values, one id a selected row, into ids (room for

@@ -1,5 +1,6 @@
 #include "arrow/row_hash.h"
 
+#include "arrow/place.h"
 #include "arrow/row_hash_int.h"
 
 /* ---- What Spark hashes -------------------------------------------------------------------- */
@@ -28,8 +29,14 @@ static enum hash_kind kind_of_layout(enum arrow_type type) {
   switch (type_info(type)->layout) {
     case LAYOUT_BYTES:
       return HASH_BYTES;
+    case LAYOUT_VIEWS:
+      return HASH_VIEWS;
     case LAYOUT_LIST:
       return HASH_LIST;
+    case LAYOUT_LIST_VIEW:
+      return HASH_LIST_VIEW;
+    case LAYOUT_RUN_ENDS:
+      return HASH_RUNS;
     case LAYOUT_FIXED_LIST:
       return HASH_FIXED_LIST;
     case LAYOUT_STRUCT:
@@ -84,6 +91,7 @@ enum hash_kind hash_kind_of(const struct field *field) {
 static bool can_hash(const struct field *field) {
   if (hash_kind_of(field) == HASH_REFUSED) return false;
   if (field->dictionary != NULL) return can_hash(field->dictionary);
+  if (field->type == TYPE_RUN_END_ENCODED) return can_hash(&field->children[1]);
   for (int32_t i = 0; i < field->n_children; i++)
     if (!can_hash(&field->children[i])) return false;
   return true;
@@ -141,6 +149,27 @@ static bool chain_dictionary(const struct source *source, size_t batch, int64_t 
   return chain(source->dictionary, batch, (int64_t)index, 1, state);
 }
 
+static bool chain_run(const struct source *source, size_t batch, int64_t row, uint32_t *state) {
+  int64_t run = place_run(source, batch, row, NULL);
+  return run >= 0 && chain(&source->children[1], batch, run, 1, state);
+}
+
+static bool chain_view(const struct array_view *view, int64_t row, uint32_t *state) {
+  const uint8_t *data;
+  size_t size;
+  if (!place_bytes(view, row, &data, &size)) return false;
+  *state = murmur3_bytes(*state, data, size);
+  return true;
+}
+
+static bool chain_list_view(const struct source *source, size_t batch, int64_t row,
+                            uint32_t *state) {
+  int64_t first;
+  int64_t n;
+  return place_list(&source->views[batch], source->field->byte_width, row, &first, &n) &&
+         chain(&source->children[0], batch, first, n, state);
+}
+
 /* One valid row of a kind that is not a slot. */
 static bool chain_row(const struct source *source, enum hash_kind kind, size_t batch, int64_t row,
                       uint32_t *state) {
@@ -153,6 +182,12 @@ static bool chain_row(const struct source *source, enum hash_kind kind, size_t b
       return chain_struct(source, batch, row, state);
     case HASH_DICTIONARY:
       return chain_dictionary(source, batch, row, state);
+    case HASH_RUNS:
+      return chain_run(source, batch, row, state);
+    case HASH_VIEWS:
+      return chain_view(view, row, state);
+    case HASH_LIST_VIEW:
+      return chain_list_view(source, batch, row, state);
     case HASH_FIXED_LIST:
       return chain(&source->children[0], batch, row * list_size, list_size, state);
     default:
@@ -213,6 +248,19 @@ static ALWAYS_INLINE bool fold_bytes(const struct source *source, size_t batch, 
   return true;
 }
 
+/* The run is looked up once for all of its rows. */
+static bool fold_runs(const struct source *source, size_t batch, int64_t first, int64_t n,
+                      uint32_t *hashes) {
+  for (int64_t i = 0; i < n;) {
+    int64_t rows;
+    int64_t run = place_run(source, batch, first + i, &rows);
+    if (run < 0) return false;
+    for (int64_t end = rows < n - i ? i + rows : n; i < end; i++)
+      if (!chain(&source->children[1], batch, run, 1, &hashes[i])) return false;
+  }
+  return true;
+}
+
 static bool fold_rows(const struct source *source, size_t batch, int64_t first, int64_t n,
                       uint32_t *hashes) {
   enum hash_kind kind = hash_kind_of(source->field);
@@ -220,6 +268,7 @@ static bool fold_rows(const struct source *source, size_t batch, int64_t first, 
   int width = source->field->byte_width;
   if (kind == HASH_NOTHING) return true;
   if (kind == HASH_STRUCT) return fold_struct(source, batch, first, n, hashes);
+  if (kind == HASH_RUNS) return fold_runs(source, batch, first, n, hashes);
   if (kind == HASH_BYTES && width == 4) return fold_bytes(source, batch, first, n, 4, hashes);
   if (kind == HASH_BYTES) return fold_bytes(source, batch, first, n, 8, hashes);
   if (kind < HASH_BYTES) {

@@ -26,9 +26,12 @@ enum hash_kind {
   HASH_INTERVAL,  /* MonthDayNano: microseconds, then months; days are not hashed */
   HASH_FIXED,     /* FixedSizeBinary */
   HASH_BYTES,
+  HASH_VIEWS,
   HASH_LIST,
+  HASH_LIST_VIEW,
   HASH_FIXED_LIST,
   HASH_STRUCT,
+  HASH_RUNS, /* the value decoded */
   HASH_DICTIONARY
 };
 

@@ -131,7 +131,7 @@ static ashuf_schema *make_plain(const ashuf_schema *schema) {
   plain->n_metadata = schema->n_metadata;
   if (!copy_plain(plain, schema->columns, schema->n_columns, &plain->columns) ||
       !copy_metadata(&plain->arena, &plain->metadata, plain->n_metadata) ||
-      schema_seal_any(plain, false, NULL) != ASHUF_OK) {
+      schema_seal(plain, false, NULL) != ASHUF_OK) {
     ashuf_schema_free(plain);
     return NULL;
   }

@@ -126,12 +126,6 @@ struct field *schema_fields(ashuf_schema *schema, int32_t n);
  */
 ashuf_status schema_seal(ashuf_schema *schema, bool number_dictionaries, struct ashuf_error *error);
 
-/*
- * The first column type this version cannot read or write yet is UNSUPPORTED_TYPE, by name.
- * schema_seal calls it; one table in schema_seal.c says what is supported.
- */
-ashuf_status schema_check_supported(const ashuf_schema *schema, struct ashuf_error *error);
-
 /* Same type, parameters, children, nullability, names; metadata, dictionary ids, and the name and
  * nullability of dictionary values (a message does not carry those) left out. */
 bool field_equal(const struct field *a, const struct field *b);

@@ -385,33 +385,18 @@ static ashuf_status import_root(struct importing *importing, const struct ArrowS
   return status == ASHUF_OK ? import_columns(importing, node) : status;
 }
 
-ashuf_status schema_import_any(const struct ArrowSchema *node, ashuf_memory *memory,
-                               ashuf_schema **out, struct ashuf_error *error) {
-  if (node == NULL)
-    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_SCHEMA_ARGUMENT, "no schema");
+ashuf_status ashuf_schema_import(const struct ArrowSchema *schema, ashuf_memory *memory,
+                                 ashuf_schema **out, struct ashuf_error *error) {
+  if (schema == NULL || out == NULL)
+    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_SCHEMA_ARGUMENT, "no schema or output");
   struct importing importing = {schema_new(memory), error, 0};
   if (importing.schema == NULL) return schema_no_memory(memory, error);
-  ashuf_status status = import_root(&importing, node);
-  if (status == ASHUF_OK) status = schema_seal_any(importing.schema, true, error);
+  ashuf_status status = import_root(&importing, schema);
+  if (status == ASHUF_OK) status = schema_seal(importing.schema, true, error);
   if (status != ASHUF_OK) {
     ashuf_schema_free(importing.schema);
     return status;
   }
   *out = importing.schema;
-  return ASHUF_OK;
-}
-
-ashuf_status ashuf_schema_import(const struct ArrowSchema *schema, ashuf_memory *memory,
-                                 ashuf_schema **out, struct ashuf_error *error) {
-  if (out == NULL)
-    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_SCHEMA_ARGUMENT, "no output");
-  ashuf_schema *imported = NULL;
-  ashuf_status status = schema_import_any(schema, memory, &imported, error);
-  if (status == ASHUF_OK) status = schema_check_supported(imported, error);
-  if (status != ASHUF_OK) {
-    ashuf_schema_free(imported);
-    return status;
-  }
-  *out = imported;
   return ASHUF_OK;
 }

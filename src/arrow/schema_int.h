@@ -21,13 +21,6 @@ void text_integer(struct text *text, int64_t value);
 /* NUL behind the text, or behind what fits of it; capacity >= 1. */
 void text_end(struct text *text);
 
-/* schema_seal without schema_check_supported. */
-ashuf_status schema_seal_any(ashuf_schema *schema, bool number_dictionaries,
-                             struct ashuf_error *error);
-/* ashuf_schema_import without schema_check_supported. */
-ashuf_status schema_import_any(const struct ArrowSchema *node, ashuf_memory *memory,
-                               ashuf_schema **out, struct ashuf_error *error);
-
 /* OUT_OF_MEMORY or MEMORY_LIMIT in a schema's domain. */
 static inline ashuf_status schema_no_memory(const ashuf_memory *memory, struct ashuf_error *error) {
   return error_memory(error, SITE_SCHEMA_MEMORY, memory, sizeof(struct field));

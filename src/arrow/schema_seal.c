@@ -7,20 +7,6 @@
 
 #include <string.h>
 
-/* What this version reads and writes: the one place that says so. */
-static bool is_supported(enum arrow_type type) {
-  switch (type_info(type)->layout) {
-    case LAYOUT_VIEWS:
-    case LAYOUT_LIST_VIEW:
-    case LAYOUT_SPARSE:
-    case LAYOUT_DENSE:
-    case LAYOUT_RUN_ENDS:
-      return false;
-    default:
-      return true;
-  }
-}
-
 struct sealing {
   ashuf_schema *schema;
   struct ashuf_error *error;
@@ -274,8 +260,8 @@ static void clear_counters(ashuf_schema *schema) {
   schema->depth = 0;
 }
 
-ashuf_status schema_seal_any(ashuf_schema *schema, bool number_dictionaries,
-                             struct ashuf_error *error) {
+ashuf_status schema_seal(ashuf_schema *schema, bool number_dictionaries,
+                         struct ashuf_error *error) {
   struct sealing sealing = {schema, error, 0, 0, number_dictionaries};
   clear_counters(schema);
   if (!sort_metadata(&schema->arena, &schema->metadata, &schema->n_metadata))
@@ -285,38 +271,6 @@ ashuf_status schema_seal_any(ashuf_schema *schema, bool number_dictionaries,
     if (status == ASHUF_OK) continue;
     name_field(error, "column", &schema->columns[i]);
     return status;
-  }
-  return ASHUF_OK;
-}
-
-ashuf_status schema_seal(ashuf_schema *schema, bool number_dictionaries,
-                         struct ashuf_error *error) {
-  ashuf_status status = schema_seal_any(schema, number_dictionaries, error);
-  return status == ASHUF_OK ? schema_check_supported(schema, error) : status;
-}
-
-/* ---- What is supported ------------------------------------------------------------------- */
-
-/* The first field in pre-order that is not supported, or NULL. */
-static const struct field *find_unsupported(const struct field *field) {
-  if (!is_supported(field->type)) return field;
-  for (int32_t i = 0; i < field->n_children; i++) {
-    const struct field *found = find_unsupported(&field->children[i]);
-    if (found != NULL) return found;
-  }
-  return field->dictionary != NULL ? find_unsupported(field->dictionary) : NULL;
-}
-
-ashuf_status schema_check_supported(const ashuf_schema *schema, struct ashuf_error *error) {
-  char label[72];
-  char type[120];
-  for (int32_t i = 0; i < schema->n_columns; i++) {
-    const struct field *found = find_unsupported(&schema->columns[i]);
-    if (found == NULL) continue;
-    return error_set(error, ASHUF_UNSUPPORTED_TYPE, SITE_SCHEMA_NOT_SUPPORTED,
-                     "column \"%s\": type %s is not supported",
-                     field_label(&schema->columns[i], label, sizeof label),
-                     field_type_text(found, type, sizeof type));
   }
   return ASHUF_OK;
 }

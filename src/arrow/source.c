@@ -1,6 +1,6 @@
 #include "arrow/source.h"
 
-#include "arrow/values.h"
+#include "arrow/place.h"
 #include "base/bits.h"
 
 #include <string.h>
@@ -82,6 +82,11 @@ static ashuf_status grow(struct source_set *set, struct ashuf_error *error) {
   return ASHUF_OK;
 }
 
+/* Whether rows of the children are those of the parent, or a multiple of them. */
+static bool shares_rows(enum arrow_layout layout) {
+  return layout == LAYOUT_STRUCT || layout == LAYOUT_FIXED_LIST || layout == LAYOUT_SPARSE;
+}
+
 /* ---- One array ---------------------------------------------------------------------------- */
 
 /* An array on the way down from its column. */
@@ -118,20 +123,23 @@ static ashuf_status check_null_count(const struct frame *frame, const struct Arr
   return ASHUF_OK;
 }
 
+/* Views have their data buffers and the sizes of those behind the ones of IPC. */
+static bool has_buffers(const struct field *field, int64_t n) {
+  const struct type_info *info = type_info(field->type);
+  if (info->layout == LAYOUT_VIEWS) return n > info->buffers && n - info->buffers <= INT32_MAX;
+  return n == info->buffers || (field->type == TYPE_NULL && n == 1);
+}
+
 static ashuf_status check_shape(const struct frame *frame, const struct ArrowArray *array,
                                 struct ashuf_error *error) {
   const struct field *field = frame->source->field;
   const struct type_info *info = type_info(field->type);
-  if (info->layout == LAYOUT_VIEWS || info->layout == LAYOUT_LIST_VIEW ||
-      info->layout > LAYOUT_STRUCT)
-    return refuse(frame, ASHUF_UNSUPPORTED_TYPE, SITE_SOURCE_LAYOUT, error, "type not supported");
   if (array->release == NULL)
     return bad_array(frame, SITE_SOURCE_LENGTH, error, "array was released");
   if (array->length < 0 || array->offset < 0 || array->length > MAX_ROWS ||
       array->offset > MAX_ROWS)
     return bad_array(frame, SITE_SOURCE_LENGTH, error, "length or offset out of range");
-  bool is_null = field->type == TYPE_NULL && array->n_buffers == 1;
-  if (!is_null && array->n_buffers != info->buffers)
+  if (!has_buffers(field, array->n_buffers))
     return bad_array(frame, SITE_SOURCE_BUFFERS, error, "wrong number of buffers");
   if (info->buffers != 0 && array->buffers == NULL)
     return bad_array(frame, SITE_SOURCE_BUFFERS, error, "no buffers");
@@ -146,12 +154,10 @@ static ashuf_status check_shape(const struct frame *frame, const struct ArrowArr
   return info->validity ? check_null_count(frame, array, error) : ASHUF_OK;
 }
 
-/* The row of the parent that row of its child belongs to, or -1. */
-static int64_t parent_row(const struct frame *parent, int64_t row) {
+/* The list that row of the child belongs to, or -1. */
+static int64_t list_of_row(const struct frame *parent, int64_t row) {
   const struct field *field = parent->source->field;
   const struct array_view *view = parent->view;
-  if (field->type == TYPE_STRUCT) return row;
-  if (field->type == TYPE_FIXED_SIZE_LIST) return row / field->list_size;
   int64_t low = 0;
   int64_t high = view->length; /* the last list that starts at row or before it is in [low, high) */
   while (low < high) {
@@ -166,12 +172,36 @@ static int64_t parent_row(const struct frame *parent, int64_t row) {
   return row < end ? low - 1 : -1;
 }
 
+/*
+ * The row of the parent that row of its child belongs to, or -1. Rows of list views and dense
+ * unions stand in any order: finding one takes a look at all, and is not done.
+ */
+static int64_t parent_row(const struct frame *frame, int64_t row) {
+  const struct source *parent = frame->parent->source;
+  const struct array_view *view = frame->parent->view;
+  switch (type_info(parent->field->type)->layout) {
+    case LAYOUT_STRUCT:
+      return row;
+    case LAYOUT_FIXED_LIST:
+      return row / parent->field->list_size;
+    case LAYOUT_LIST:
+      return list_of_row(frame->parent, row);
+    case LAYOUT_SPARSE: {
+      int32_t child = union_child(parent->field, (int8_t)view->data[0][view->offset + row]);
+      return child >= 0 && &parent->children[child] == frame->source ? row : -1;
+    }
+    default:
+      return -1;
+  }
+}
+
 /* Whether no null hides this row: a null under a null parent is nobody's. */
 static bool row_is_seen(const struct frame *frame, int64_t row) {
-  for (const struct frame *parent = frame->parent; parent != NULL; parent = parent->parent) {
+  for (const struct frame *below = frame; below->parent != NULL; below = below->parent) {
+    const struct frame *parent = below->parent;
     /* Dictionary values belong to no row. Null ones are nulls only where an index names them. */
-    if (parent->source->dictionary != NULL) return parent != frame->parent;
-    row = parent_row(parent, row);
+    if (parent->source->dictionary != NULL) return below != frame;
+    row = parent_row(below, row);
     if (row < 0 || !view_is_valid(parent->view, row)) return false;
   }
   return true;
@@ -239,21 +269,55 @@ static ashuf_status view_bytes(const struct frame *frame, struct array_view *vie
   return ASHUF_OK;
 }
 
+/* The data buffers of views are all there, with their sizes behind them. */
+static ashuf_status view_views(const struct frame *frame, struct array_view *view,
+                               struct ashuf_error *error) {
+  const struct ArrowArray *array = view->array;
+  const int64_t *sizes = array->buffers[array->n_buffers - 1];
+  view->limit = array->n_buffers - 3;
+  if (view->limit != 0 && sizes == NULL)
+    return bad_array(frame, SITE_SOURCE_VIEW_SIZES, error, "data buffers without their sizes");
+  for (int64_t i = 0; i < view->limit; i++) {
+    int64_t size = load_i64(&sizes[i]);
+    if (size < 0 || (size != 0 && array->buffers[2 + i] == NULL))
+      return bad_array(frame, SITE_SOURCE_VIEW_SIZES, error, "a data buffer is missing");
+  }
+  return ASHUF_OK;
+}
+
+/* List views have sizes, dense unions offsets in their second buffer. */
+static ashuf_status view_second(const struct frame *frame, struct array_view *view,
+                                struct ashuf_error *error) {
+  if (view->data[1] != NULL) return ASHUF_OK;
+  return bad_array(frame, SITE_SOURCE_NO_VALUES, error, "a buffer is missing");
+}
+
 static bool has_values(const struct field *field, const struct array_view *view) {
   enum arrow_layout layout = type_info(field->type)->layout;
-  if (layout == LAYOUT_NULL || layout == LAYOUT_STRUCT || layout == LAYOUT_FIXED_LIST) return true;
+  if (layout == LAYOUT_NULL || layout == LAYOUT_STRUCT || layout == LAYOUT_FIXED_LIST ||
+      layout == LAYOUT_RUN_ENDS)
+    return true;
   return view->data[0] != NULL || view->length == 0 ||
          (layout == LAYOUT_FIXED && field->byte_width == 0);
+}
+
+/* The buffers behind the validity, where there is one. */
+static void view_buffers(const struct field *field, struct array_view *view) {
+  const struct ArrowArray *array = view->array;
+  int64_t first = type_info(field->type)->validity ? 1 : 0;
+  view->data[0] = NULL;
+  view->data[1] = NULL;
+  view->limit = 0;
+  if (field->type == TYPE_NULL) return;
+  if (array->n_buffers > first) view->data[0] = array->buffers[first];
+  if (array->n_buffers > first + 1) view->data[1] = array->buffers[first + 1];
 }
 
 static ashuf_status view_values(const struct frame *frame, struct array_view *view,
                                 struct ashuf_error *error) {
   const struct field *field = frame->source->field;
-  const struct ArrowArray *array = view->array;
   enum arrow_layout layout = type_info(field->type)->layout;
-  view->data[0] = array->n_buffers > 1 ? array->buffers[1] : NULL;
-  view->data[1] = array->n_buffers > 2 ? array->buffers[2] : NULL;
-  view->limit = 0;
+  view_buffers(field, view);
   uint64_t size;
   if (!mul_u64((uint64_t)(view->offset + view->length), (uint64_t)field->byte_width, &size) ||
       size > INT64_MAX)
@@ -263,20 +327,29 @@ static ashuf_status view_values(const struct frame *frame, struct array_view *vi
   if (view->length == 0 || view->data[0] == NULL) {
     view->data[0] = zeros;
     view->data[1] = zeros;
-    bool shared = layout == LAYOUT_STRUCT || layout == LAYOUT_FIXED_LIST; /* with children */
-    if (view->length == 0 && !shared) view->offset = 0;
+    if (view->length == 0 && !shares_rows(layout)) view->offset = 0;
     return ASHUF_OK;
   }
-  if (layout == LAYOUT_BYTES) return view_bytes(frame, view, error);
-  if (layout == LAYOUT_LIST) return view_offsets(frame, view, error);
-  return ASHUF_OK;
+  switch (layout) {
+    case LAYOUT_BYTES:
+      return view_bytes(frame, view, error);
+    case LAYOUT_LIST:
+      return view_offsets(frame, view, error);
+    case LAYOUT_VIEWS:
+      return view_views(frame, view, error);
+    case LAYOUT_LIST_VIEW:
+    case LAYOUT_DENSE:
+      return view_second(frame, view, error);
+    default:
+      return ASHUF_OK;
+  }
 }
 
 /* ---- A batch ------------------------------------------------------------------------------ */
 
 /*
- * One array and what is below it into views[batch]. shift: slots that the structs and fixed-size
- * lists above cut off, rows: how many rows they need, or -1 for as many as the array has.
+ * One array and what is below it into views[batch]. shift: slots that the structs, fixed-size
+ * lists and sparse unions above cut off, rows: how many rows they need, or -1 for as many as the array has.
  */
 static ashuf_status look(struct source *source, const struct frame *parent, size_t batch,
                          const struct ArrowArray *array, int64_t shift, int64_t rows,
@@ -293,13 +366,16 @@ static ashuf_status look_children(const struct frame *frame, struct array_view *
   if (__builtin_mul_overflow(view->offset, scale, &shift) ||
       __builtin_mul_overflow(view->length, scale, &rows) || shift > MAX_ROWS || rows > MAX_ROWS)
     return bad_array(frame, SITE_SOURCE_LENGTH, error, "more child rows than 2^40");
-  bool shared = layout != LAYOUT_LIST;
+  bool shared = shares_rows(layout);
   for (int32_t i = 0; i < field->n_children; i++) {
     ashuf_status status = look(&source->children[i], frame, batch, view->array->children[i],
                                shared ? shift : 0, shared ? rows : -1, error);
     if (status != ASHUF_OK) return status;
   }
-  if (layout == LAYOUT_LIST) view->limit = source->children[0].views[batch].length;
+  if (layout == LAYOUT_LIST || layout == LAYOUT_LIST_VIEW)
+    view->limit = source->children[0].views[batch].length;
+  if (layout == LAYOUT_RUN_ENDS && source->children[0].views[batch].validity != NULL)
+    return bad_array(frame, SITE_SOURCE_RUN_ENDS, error, "a null run end");
   return ASHUF_OK;
 }
 

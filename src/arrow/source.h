@@ -8,9 +8,10 @@
  *
  * A view is one ArrowArray, checked against its field and boiled down to pointers; the arrays
  * stay the caller's and must outlive the source's use of them. Row numbers of a view count from
- * 0 at the array's own offset: the offset is added by the accessors here. The offset of a struct
- * or fixed-size list applies to its children; their views have it added, so that row r of a struct
- * is row r of each child's view, and row r of a list of n starts at row r * n of the child's view.
+ * 0 at the array's own offset: the offset is added by the accessors here. The offset of a struct,
+ * fixed-size list or sparse union applies to its children; their views have it added, so that row r
+ * of a struct is row r of each child's view, and row r of a list of n starts at row r * n of the
+ * child's view. What a row of the other layouts names below it is found by arrow/place.h.
  *
  *   one allocation:  lengths[capacity] | views of source 0 [capacity] | views of source 1 ...
  *
@@ -28,10 +29,12 @@
 struct array_view {
   const uint8_t *validity; /* NULL: no nulls among the rows, whatever bitmap the array has */
   const uint8_t
-      *data[2];   /* buffers after the validity: values; offsets, bytes; type ids, offsets */
+      *data[2];   /* buffers after the validity: values; offsets, bytes; offsets, sizes; type
+                  * ids, offsets */
   int64_t offset; /* slots before the first row, in every buffer of this array */
   int64_t length;
-  int64_t limit; /* bytes: where the last one ends; lists: rows of the child; dictionary: values */
+  int64_t limit; /* bytes: where the last one ends; views: data buffers; lists and list views: rows
+                  * of the child; dictionary: values */
   const struct ArrowArray *array;
 };
 
@@ -69,7 +72,8 @@ enum source_site {
   SITE_SOURCE_NO_BYTES = 511,
   SITE_SOURCE_LAST_OFFSET = 512,
   SITE_SOURCE_SHORT = 513,
-  SITE_SOURCE_LAYOUT = 514
+  SITE_SOURCE_VIEW_SIZES = 514,
+  SITE_SOURCE_RUN_ENDS = 515
 };
 
 /* Batches a set can hold, rows a batch (or a child of one) can hold. */
@@ -80,7 +84,8 @@ ashuf_status source_set_init(struct source_set *set, const ashuf_schema *schema,
                              ashuf_memory *memory, struct ashuf_error *error);
 /*
  * Adds a batch: a struct array of the schema's columns. Checks buffer and child counts, lengths,
- * missing buffers, negative sizes, a null in a non-null column, a struct array with nulls of its
+ * missing buffers, negative sizes, a null in a non-null column (not below list views, dense unions
+ * and run ends, where its row is hard to find), a null run end, a struct array with nulls of its
  * own; on failure (BAD_ARRAY or SCHEMA_MISMATCH, naming the column) the set is as before.
  * Values are not scanned here: gather checks the offsets and indices of the rows it takes.
  */

@@ -29,4 +29,41 @@ bool validate_utf8_bytes(const uint8_t *bytes, size_t size);
 int64_t validate_indices(const void *indices, int width, bool is_signed, int64_t length,
                          const uint8_t *validity, int64_t limit);
 
+/* Views (validate_views.c), and what is wrong with one. */
+struct view_scan {
+  const uint8_t *views; /* length of 16 bytes, at any address */
+  const uint8_t *validity;
+  int64_t length;
+  const void *const *buffers; /* n_buffers data buffers, */
+  const int64_t *sizes;       /* and the bytes of each */
+  int64_t n_buffers;
+  bool is_text; /* values are UTF-8 */
+};
+enum view_fault {
+  VIEW_FAULT_SIZE,    /* negative */
+  VIEW_FAULT_PADDING, /* bytes behind a value in its view are not 0 */
+  VIEW_FAULT_BUFFER,  /* no such data buffer */
+  VIEW_FAULT_RANGE,   /* outside the data buffer */
+  VIEW_FAULT_PREFIX,  /* differs from the value's first four bytes */
+  VIEW_FAULT_UTF8
+};
+/* Views of valid slots. */
+int64_t validate_views(const struct view_scan *scan, enum view_fault *fault);
+
+/* Offsets and sizes of valid slots stay in [0, limit). width 4, 8. */
+int64_t validate_list_views(const void *offsets, const void *sizes, int width, int64_t length,
+                            const uint8_t *validity, int64_t limit);
+
+/* Every type id is one of known. */
+int64_t validate_type_ids(const uint8_t *ids, int64_t length, const int8_t *known, int32_t n_known);
+
+/* Every offset is in [0, limits[its type id]); ids have passed validate_type_ids. */
+int64_t validate_dense_offsets(const uint8_t *ids, const void *offsets, int64_t length,
+                               const int64_t limits[128]);
+
+/* Run ends of width 2, 4 or 8 increase, the first one from 0. */
+int64_t validate_run_ends(const void *ends, int width, int64_t n);
+/* Whether the last of n run ends is length or more. */
+bool run_ends_cover(const void *ends, int width, int64_t n, int64_t length);
+
 #endif /* ASHUF_ARROW_VALIDATE_H */

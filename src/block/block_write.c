@@ -25,7 +25,7 @@ struct block_encoder {
   ashuf_schema *output; /* what is written: a reference; the plain schema or the schema itself */
   int dictionaries;
   bool allows_lengths;
-  bool wide_values; /* decimals of 16 bytes and more: messages start at multiples of 16 */
+  bool wide_values; /* decimals of 16 bytes and more, views: messages start at multiples of 16 */
 };
 
 struct block_encoder *block_encoder_new(ashuf_memory *memory) {
@@ -97,7 +97,7 @@ ashuf_status encode_options_check(const struct ashuf_encode_options *own,
 /* ---- The schema written ------------------------------------------------------------------- */
 
 static bool has_wide_values(const struct field *field) {
-  if (field->type == TYPE_DECIMAL128 || field->type == TYPE_DECIMAL256) return true;
+  if (batch_is_wide(field)) return true;
   if (field->dictionary != NULL && has_wide_values(field->dictionary)) return true;
   for (int32_t i = 0; i < field->n_children; i++)
     if (has_wide_values(&field->children[i])) return true;

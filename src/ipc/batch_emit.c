@@ -117,6 +117,26 @@ static void emit_bytes(const struct plan_piece *piece, struct encoder *encoder) 
   }
 }
 
+/* Runs that fit into a piece together are written as one. */
+static void emit_runs(const struct plan_piece *piece, struct encoder *encoder) {
+  const struct gathered_views *views = piece->memory;
+  for (size_t i = 0; i < views->n_runs;) {
+    const struct value_bytes *run = &views->runs[i];
+    if (run->size > ENCODER_PIECE) {
+      encoder_write(encoder, run->data, run->size);
+      i++;
+      continue;
+    }
+    uint8_t *out = encoder_reserve(encoder, ENCODER_PIECE);
+    size_t size = 0;
+    for (; i < views->n_runs && run->size <= ENCODER_PIECE - size; run++, i++) {
+      memcpy(out + size, run->data, run->size);
+      size += run->size;
+    }
+    encoder_commit(encoder, size);
+  }
+}
+
 void batch_plan_emit(const struct batch_plan *plan, struct encoder *encoder) {
   uint64_t position = 0;
   for (uint32_t i = 0; i < plan->n_buffers; i++) {
@@ -127,6 +147,8 @@ void batch_plan_emit(const struct batch_plan *plan, struct encoder *encoder) {
       encoder_write(encoder, piece->memory, (size_t)buffer->length);
     else if (piece->kind == PIECE_FIXED)
       emit_fixed(piece, encoder);
+    else if (piece->kind == PIECE_RUNS)
+      emit_runs(piece, encoder);
     else
       emit_bytes(piece, encoder);
     position = (uint64_t)(buffer->offset + buffer->length);

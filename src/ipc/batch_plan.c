@@ -1,64 +1,71 @@
 #include "ipc/batch_plan.h"
 
-#include "arrow/gather.h"
 #include "base/bits.h"
 #include "base/bytes.h"
+#include "ipc/batch_plan_int.h"
 #include "ipc/dictionary_build.h"
 #include "ipc/length_planes.h"
 
-/* One record batch being planned. */
-struct planner {
-  const struct batch_layout *layout;
-  struct arena *arena;
-  struct batch_plans *plans;
-  struct batch_plan *plan; /* the batch or the dictionary that fields are added to */
-  struct batch_plan **last; /* where the next dictionary is linked in */
-  bool one_batch;           /* the rows are ranges of one batch */
-  struct ashuf_error *error;
-};
-
-static ashuf_status no_memory(struct planner *planner, size_t size) {
+ashuf_status planner_no_memory(struct planner *planner, size_t size) {
   return error_memory(planner->error, SITE_PLAN_MEMORY, planner->arena->memory, size);
 }
 
-static void *take(struct planner *planner, uint64_t count, size_t size) {
+void *planner_take(struct planner *planner, uint64_t count, size_t size) {
   return arena_array(planner->arena, (size_t)count, size);
 }
 
 /* ---- Nodes, buffers and pieces ------------------------------------------------------------ */
 
-/* How many nodes and buffers the source contributes, as it will be written. */
+struct list_sizes {
+  uint32_t nodes;
+  uint32_t buffers;
+  uint32_t views; /* fields with a variadic count */
+};
+
+/* The most data buffers a view field can have: what it comes with, where that may stay, else one. */
+static uint32_t count_data_buffers(const struct planner *planner, const struct source *source) {
+  int64_t as_is = planner->one_batch ? source->views[planner->batch].limit : 0;
+  return as_is > 1 ? (uint32_t)as_is : 1;
+}
+
+/* How many nodes and buffers the source contributes at most, as it will be written. */
 static void count_lists(const struct planner *planner, const struct source *source,
-                        uint32_t *nodes, uint32_t *buffers) {
+                        struct list_sizes *sizes) {
   if (source->dictionary != NULL && !planner->layout->keep_dictionaries) {
-    count_lists(planner, source->dictionary, nodes, buffers);
+    count_lists(planner, source->dictionary, sizes);
     return;
   }
-  *nodes += 1;
-  *buffers += type_info(source->field->type)->buffers;
+  const struct type_info *info = type_info(source->field->type);
+  sizes->nodes += 1;
+  sizes->buffers += info->buffers;
+  if (info->layout == LAYOUT_VIEWS) {
+    sizes->views += 1;
+    sizes->buffers += count_data_buffers(planner, source);
+  }
   for (int32_t i = 0; i < source->field->n_children; i++)
-    count_lists(planner, &source->children[i], nodes, buffers);
+    count_lists(planner, &source->children[i], sizes);
 }
 
-static bool alloc_lists(struct planner *planner, struct batch_plan *plan, uint32_t nodes,
-                        uint32_t buffers) {
+static bool alloc_lists(struct planner *planner, struct batch_plan *plan,
+                        const struct list_sizes *sizes) {
   memset(plan, 0, sizeof *plan);
-  plan->nodes = take(planner, nodes, sizeof *plan->nodes);
-  plan->buffers = take(planner, buffers, sizeof *plan->buffers);
-  plan->pieces = take(planner, buffers, sizeof *plan->pieces);
-  return plan->nodes != NULL && plan->buffers != NULL && plan->pieces != NULL;
+  plan->nodes = planner_take(planner, sizes->nodes, sizeof *plan->nodes);
+  plan->buffers = planner_take(planner, sizes->buffers, sizeof *plan->buffers);
+  plan->pieces = planner_take(planner, sizes->buffers, sizeof *plan->pieces);
+  plan->variadic = planner_take(planner, sizes->views, sizeof *plan->variadic);
+  return plan->nodes != NULL && plan->buffers != NULL && plan->pieces != NULL &&
+         plan->variadic != NULL;
 }
 
-static void add_node(struct planner *planner, int64_t length, int64_t nulls) {
+void planner_add_node(struct planner *planner, int64_t length, int64_t nulls) {
   planner->plan->nodes[planner->plan->n_nodes++] = (struct ipc_node){length, nulls};
 }
 
-/* Gives the buffer its place in the body: at the padding's next multiple, 16 for types of 16
- * bytes that readers load whole. */
-static void add_buffer(struct planner *planner, const struct field *field, uint64_t size,
+/* At the padding's next multiple, 16 for types of 16 bytes that readers load whole. */
+void planner_add_buffer(struct planner *planner, const struct field *field, uint64_t size,
                        const struct plan_piece *piece) {
   struct batch_plan *plan = planner->plan;
-  bool wide = field != NULL && (field->type == TYPE_DECIMAL128 || field->type == TYPE_DECIMAL256);
+  bool wide = field != NULL && batch_is_wide(field);
   uint64_t alignment = wide && planner->layout->padding < 16 ? 16 : planner->layout->padding;
   uint64_t offset = round_up(plan->body_length, alignment);
   plan->buffers[plan->n_buffers] = (struct ipc_buffer){(int64_t)offset, (int64_t)size};
@@ -66,43 +73,37 @@ static void add_buffer(struct planner *planner, const struct field *field, uint6
   plan->body_length = round_up(offset + size, planner->layout->padding);
 }
 
-static void add_memory(struct planner *planner, const void *memory, uint64_t size) {
+void planner_add_memory(struct planner *planner, const void *memory, uint64_t size) {
   struct plan_piece piece = {.kind = PIECE_MEMORY, .memory = memory};
-  add_buffer(planner, NULL, size, &piece);
+  planner_add_buffer(planner, NULL, size, &piece);
+}
+
+bool batch_is_wide(const struct field *field) {
+  return field->type == TYPE_DECIMAL128 || field->type == TYPE_DECIMAL256 ||
+         type_info(field->type)->layout == LAYOUT_VIEWS;
 }
 
 /* ---- Fields ------------------------------------------------------------------------------- */
 
-/* Which rows of which source, and what is known of their nulls. */
-struct planned {
-  const struct source *source;
-  const struct selection *selection;
-  const uint8_t *validity; /* NULL: no nulls */
-  int64_t nulls;
-};
-
-static ashuf_status plan_source(struct planner *planner, const struct source *source,
-                                const struct selection *selection);
-
-static ashuf_status add_validity(struct planner *planner, const struct planned *planned) {
+ashuf_status planner_add_validity(struct planner *planner, const struct planned *planned) {
   size_t size = bits_size(planned->selection->n_rows);
   if (planned->validity != NULL || !planner->layout->validity_always) {
-    add_memory(planner, planned->validity, planned->validity != NULL ? size : 0);
+    planner_add_memory(planner, planned->validity, planned->validity != NULL ? size : 0);
     return ASHUF_OK;
   }
-  uint8_t *all = take(planner, size, 1);
-  if (all == NULL) return no_memory(planner, size);
+  uint8_t *all = planner_take(planner, size, 1);
+  if (all == NULL) return planner_no_memory(planner, size);
   memset(all, 0xff, size);
-  add_memory(planner, all, size);
+  planner_add_memory(planner, all, size);
   return ASHUF_OK;
 }
 
 static ashuf_status plan_bits(struct planner *planner, const struct planned *planned) {
   size_t size = bits_size(planned->selection->n_rows);
-  uint8_t *bits = take(planner, size, 1);
-  if (bits == NULL) return no_memory(planner, size);
+  uint8_t *bits = planner_take(planner, size, 1);
+  if (bits == NULL) return planner_no_memory(planner, size);
   gather_bits(planned->source, planned->selection, planned->validity, bits);
-  add_memory(planner, bits, size);
+  planner_add_memory(planner, bits, size);
   return ASHUF_OK;
 }
 
@@ -110,7 +111,7 @@ static void plan_fixed(struct planner *planner, const struct planned *planned) {
   const struct field *field = planned->source->field;
   struct plan_piece piece = {PIECE_FIXED, NULL, planned->source, planned->selection,
                              planned->validity};
-  add_buffer(planner, field,
+  planner_add_buffer(planner, field,
              (uint64_t)planned->selection->n_rows * (uint64_t)field->byte_width, &piece);
 }
 
@@ -120,17 +121,16 @@ static ashuf_status add_offsets(struct planner *planner, const struct field *fie
   uint64_t size = (uint64_t)n * (uint64_t)field->byte_width;
   const void *out = offsets;
   if (planner->layout->offsets_as_lengths) {
-    uint8_t *planes = take(planner, size, 1);
-    if (planes == NULL) return no_memory(planner, size);
+    uint8_t *planes = planner_take(planner, size, 1);
+    if (planes == NULL) return planner_no_memory(planner, size);
     planes_from_offsets(offsets, field->byte_width, n, planes);
     out = planes;
   }
-  add_memory(planner, out, size);
+  planner_add_memory(planner, out, size);
   return ASHUF_OK;
 }
 
-/* Whether offsets up to total fit; where not, the plan is marked and may not be used. */
-static bool offsets_fit(struct planner *planner, const struct field *field, uint64_t total) {
+bool planner_offsets_fit(struct planner *planner, const struct field *field, uint64_t total) {
   if (field->byte_width == 8 || total <= (uint64_t)planner->layout->offset_limit) return true;
   planner->plans->too_large = true;
   return false;
@@ -140,15 +140,15 @@ static ashuf_status plan_bytes(struct planner *planner, const struct planned *pl
   const struct field *field = planned->source->field;
   int64_t n = planned->selection->n_rows + 1;
   uint64_t total = 0;
-  void *offsets = take(planner, (uint64_t)n, (size_t)field->byte_width);
-  if (offsets == NULL) return no_memory(planner, (size_t)n * 4);
+  void *offsets = planner_take(planner, (uint64_t)n, (size_t)field->byte_width);
+  if (offsets == NULL) return planner_no_memory(planner, (size_t)n * 4);
   ashuf_status status = gather_offsets(planned->source, planned->selection, planned->validity,
                                        offsets, &total, planner->error);
-  if (status != ASHUF_OK || !offsets_fit(planner, field, total)) return status;
+  if (status != ASHUF_OK || !planner_offsets_fit(planner, field, total)) return status;
   status = add_offsets(planner, field, offsets, n);
   struct plan_piece piece = {PIECE_BYTES, offsets, planned->source, planned->selection,
                              planned->validity};
-  add_buffer(planner, NULL, total, &piece);
+  planner_add_buffer(planner, NULL, total, &piece);
   return status;
 }
 
@@ -159,8 +159,8 @@ static struct selection *take_child(struct planner *planner, const struct planne
   const struct selection *parent = planned->selection;
   bool by_range = parent->ids == NULL && planned->validity == NULL;
   uint64_t most = by_range ? parent->n_ranges : (uint64_t)parent->n_rows;
-  struct selection *child = take(planner, 1, sizeof *child);
-  *ranges = take(planner, most, sizeof **ranges);
+  struct selection *child = planner_take(planner, 1, sizeof *child);
+  *ranges = planner_take(planner, most, sizeof **ranges);
   return *ranges == NULL ? NULL : child;
 }
 
@@ -170,28 +170,28 @@ static ashuf_status plan_list(struct planner *planner, const struct planned *pla
   uint64_t total = 0;
   struct row_range *ranges = NULL;
   struct selection *child = take_child(planner, planned, &ranges);
-  void *offsets = take(planner, (uint64_t)n, (size_t)field->byte_width);
-  if (offsets == NULL || child == NULL) return no_memory(planner, (size_t)n * 4);
+  void *offsets = planner_take(planner, (uint64_t)n, (size_t)field->byte_width);
+  if (offsets == NULL || child == NULL) return planner_no_memory(planner, (size_t)n * 4);
   ashuf_status status = gather_lists(planned->source, planned->selection, planned->validity,
                                      offsets, &total, ranges, child, planner->error);
-  if (status != ASHUF_OK || !offsets_fit(planner, field, total)) return status;
+  if (status != ASHUF_OK || !planner_offsets_fit(planner, field, total)) return status;
   status = add_offsets(planner, field, offsets, n);
   if (status != ASHUF_OK) return status;
-  return plan_source(planner, &planned->source->children[0], child);
+  return planner_add_field(planner, &planned->source->children[0], child, NULL);
 }
 
 static ashuf_status plan_fixed_list(struct planner *planner, const struct planned *planned) {
   struct row_range *ranges = NULL;
   struct selection *child = take_child(planner, planned, &ranges);
-  if (child == NULL) return no_memory(planner, sizeof *ranges);
+  if (child == NULL) return planner_no_memory(planner, sizeof *ranges);
   gather_fixed_list(planned->source, planned->selection, ranges, child);
-  return plan_source(planner, &planned->source->children[0], child);
+  return planner_add_field(planner, &planned->source->children[0], child, NULL);
 }
 
 static ashuf_status plan_struct(struct planner *planner, const struct planned *planned) {
   ashuf_status status = ASHUF_OK;
   for (int32_t i = 0; i < planned->source->field->n_children && status == ASHUF_OK; i++)
-    status = plan_source(planner, &planned->source->children[i], planned->selection);
+    status = planner_add_field(planner, &planned->source->children[i], planned->selection, NULL);
   return status;
 }
 
@@ -199,8 +199,9 @@ static ashuf_status plan_struct(struct planner *planner, const struct planned *p
 static ashuf_status plan_values(struct planner *planner, const struct planned *planned) {
   const struct type_info *info = type_info(planned->source->field->type);
   int64_t length = planned->selection->n_rows;
-  add_node(planner, length, info->layout == LAYOUT_NULL ? length : planned->nulls);
-  ashuf_status status = info->validity ? add_validity(planner, planned) : ASHUF_OK;
+  int64_t nulls = info->layout == LAYOUT_NULL ? length : info->validity ? planned->nulls : 0;
+  planner_add_node(planner, length, nulls);
+  ashuf_status status = info->validity ? planner_add_validity(planner, planned) : ASHUF_OK;
   if (status != ASHUF_OK) return status;
   switch (info->layout) {
     case LAYOUT_NULL:
@@ -218,10 +219,47 @@ static ashuf_status plan_values(struct planner *planner, const struct planned *p
       return plan_fixed_list(planner, planned);
     case LAYOUT_STRUCT:
       return plan_struct(planner, planned);
+    case LAYOUT_VIEWS:
+      return plan_views(planner, planned);
+    case LAYOUT_LIST_VIEW:
+      return plan_list_views(planner, planned);
+    case LAYOUT_SPARSE:
+    case LAYOUT_DENSE:
+      return plan_union(planner, planned);
+    case LAYOUT_RUN_ENDS:
+      return plan_runs(planner, planned);
     default:
       return error_set(planner->error, ASHUF_UNSUPPORTED_TYPE, SITE_PLAN_LAYOUT,
                        "type %s cannot be written", info->name);
   }
+}
+
+const struct array_view *planner_whole(const struct planner *planner, const struct source *source,
+                                       const struct selection *selection) {
+  if (!planner->one_batch || selection->ids != NULL) return NULL;
+  const struct array_view *view = &source->views[planner->batch];
+  if (view->offset != 0 || view->length != view->array->length) return NULL;
+  int64_t row = 0;
+  for (size_t i = 0; i < selection->n_ranges; i++) {
+    const struct row_range *range = &selection->ranges[i];
+    if (range->length != 0 && row_number(range->first) != row) return NULL;
+    row += range->length;
+  }
+  return row == view->length && row != 0 ? view : NULL;
+}
+
+/* Adds the nulls of a mask to those that are known. */
+static ashuf_status add_mask(struct planner *planner, struct planned *planned,
+                             const uint8_t *mask) {
+  if (mask == NULL) return ASHUF_OK;
+  size_t size = bits_size(planned->selection->n_rows);
+  uint8_t *both = planner_take(planner, size, 1);
+  if (both == NULL) return planner_no_memory(planner, size);
+  memcpy(both, mask, size);
+  for (size_t i = 0; planned->validity != NULL && i < size; i++) both[i] &= planned->validity[i];
+  planned->nulls = planned->selection->n_rows - bits_count(both, 0, planned->selection->n_rows);
+  planned->validity = planned->nulls != 0 ? both : NULL;
+  return ASHUF_OK;
 }
 
 /* Gathers the validity where there may be nulls. */
@@ -230,8 +268,8 @@ static ashuf_status find_nulls(struct planner *planner, struct planned *planned)
       gather_has_no_nulls(planned->source, planned->selection))
     return ASHUF_OK;
   size_t size = bits_size(planned->selection->n_rows);
-  uint8_t *bits = take(planner, size, 1);
-  if (bits == NULL) return no_memory(planner, size);
+  uint8_t *bits = planner_take(planner, size, 1);
+  if (bits == NULL) return planner_no_memory(planner, size);
   planned->nulls = gather_validity(planned->source, planned->selection, bits);
   planned->validity = planned->nulls != 0 ? bits : NULL;
   return ASHUF_OK;
@@ -243,10 +281,10 @@ static ashuf_status find_nulls(struct planner *planner, struct planned *planned)
 static ashuf_status decode_indices(struct planner *planner, const struct source *source,
                                    const struct selection *selection, struct planned *out) {
   size_t size = bits_size(selection->n_rows);
-  uint8_t *validity = take(planner, size, 1);
-  row_id *ids = take(planner, (uint64_t)selection->n_rows, sizeof *ids);
-  struct selection *values = take(planner, 1, sizeof *values);
-  if (validity == NULL || ids == NULL || values == NULL) return no_memory(planner, size);
+  uint8_t *validity = planner_take(planner, size, 1);
+  row_id *ids = planner_take(planner, (uint64_t)selection->n_rows, sizeof *ids);
+  struct selection *values = planner_take(planner, 1, sizeof *values);
+  if (validity == NULL || ids == NULL || values == NULL) return planner_no_memory(planner, size);
   int64_t nulls = 0;
   ashuf_status status =
       gather_decode(source, selection, validity, &nulls, ids, values, planner->error);
@@ -256,40 +294,33 @@ static ashuf_status decode_indices(struct planner *planner, const struct source 
 
 /* Values that are dictionary-encoded themselves are decoded again; nulls of every level count. */
 static ashuf_status plan_decoded(struct planner *planner, const struct source *source,
-                                 const struct selection *selection) {
+                                 const struct selection *selection, const uint8_t *mask) {
   struct planned outer;
   ashuf_status status = decode_indices(planner, source, selection, &outer);
   while (status == ASHUF_OK && outer.source->dictionary != NULL) {
     struct planned inner;
     status = decode_indices(planner, outer.source, outer.selection, &inner);
+    if (status == ASHUF_OK) status = add_mask(planner, &inner, outer.validity);
     if (status != ASHUF_OK) return status;
-    if (outer.validity != NULL && inner.validity != NULL) {
-      uint8_t *both = (uint8_t *)(uintptr_t)inner.validity; /* the arena's */
-      for (size_t i = 0; i < bits_size(selection->n_rows); i++) both[i] &= outer.validity[i];
-      inner.nulls = selection->n_rows - bits_count(both, 0, selection->n_rows);
-    } else if (outer.validity != NULL) {
-      inner.validity = outer.validity;
-      inner.nulls = outer.nulls;
-    }
     outer = inner;
   }
+  if (status == ASHUF_OK) status = add_mask(planner, &outer, mask);
   return status == ASHUF_OK ? plan_values(planner, &outer) : status;
 }
 
 /* The values as a batch of their own, in front of the one that uses them. */
 static ashuf_status plan_dictionary_batch(struct planner *planner, const struct source *source,
                                           const struct selection *values) {
-  uint32_t nodes = 0;
-  uint32_t buffers = 0;
-  count_lists(planner, source->dictionary, &nodes, &buffers);
-  struct batch_plan *plan = take(planner, 1, sizeof *plan);
-  if (plan == NULL || !alloc_lists(planner, plan, nodes, buffers))
-    return no_memory(planner, sizeof *plan);
+  struct list_sizes sizes = {0};
+  count_lists(planner, source->dictionary, &sizes);
+  struct batch_plan *plan = planner_take(planner, 1, sizeof *plan);
+  if (plan == NULL || !alloc_lists(planner, plan, &sizes))
+    return planner_no_memory(planner, sizeof *plan);
   plan->dictionary_id = source->field->dictionary_id;
   plan->length = values->n_rows;
   struct batch_plan *user = planner->plan;
   planner->plan = plan;
-  ashuf_status status = plan_source(planner, source->dictionary, values);
+  ashuf_status status = planner_add_field(planner, source->dictionary, values, NULL);
   planner->plan = user;
   planner->plans->body_length += plan->body_length;
   *planner->last = plan;
@@ -299,28 +330,30 @@ static ashuf_status plan_dictionary_batch(struct planner *planner, const struct 
 
 /* The dictionary as the input has it. */
 static ashuf_status plan_whole(struct planner *planner, const struct source *source,
-                               const struct selection *selection) {
+                               const struct selection *selection, const uint8_t *mask) {
   row_id first = selection->ids != NULL ? selection->ids[0] : selection->ranges[0].first;
   const struct source *values = source->dictionary;
-  struct selection *all = take(planner, 1, sizeof *all);
-  struct row_range *range = take(planner, 1, sizeof *range);
-  if (all == NULL || range == NULL) return no_memory(planner, sizeof *all);
+  struct selection *all = planner_take(planner, 1, sizeof *all);
+  struct row_range *range = planner_take(planner, 1, sizeof *range);
+  if (all == NULL || range == NULL) return planner_no_memory(planner, sizeof *all);
   *range = (struct row_range){row_id_of(row_batch(first), 0),
                               values->views[row_batch(first)].length};
   *all = (struct selection){.n_rows = range->length, .ranges = range, .n_ranges = 1};
   struct planned planned = {source, selection, NULL, 0};
   ashuf_status status = find_nulls(planner, &planned);
+  if (status == ASHUF_OK) status = add_mask(planner, &planned, mask);
   if (status == ASHUF_OK) status = plan_values(planner, &planned);
   return status == ASHUF_OK ? plan_dictionary_batch(planner, source, all) : status;
 }
 
 /* The values that the selected rows use, once each, in order of first appearance. */
 static ashuf_status plan_compacted(struct planner *planner, const struct source *source,
-                                   const struct selection *selection) {
+                                   const struct selection *selection, const uint8_t *mask) {
   struct planned planned;
   ashuf_status status = decode_indices(planner, source, selection, &planned);
-  struct selection *values = take(planner, 1, sizeof *values);
-  if (status == ASHUF_OK && values == NULL) status = no_memory(planner, sizeof *values);
+  if (status == ASHUF_OK) status = add_mask(planner, &planned, mask);
+  struct selection *values = planner_take(planner, 1, sizeof *values);
+  if (status == ASHUF_OK && values == NULL) status = planner_no_memory(planner, sizeof *values);
   if (status != ASHUF_OK) return status;
   void *indices = NULL;
   bool fits = true;
@@ -329,24 +362,24 @@ static ashuf_status plan_compacted(struct planner *planner, const struct source 
   if (status != ASHUF_OK) return status;
   if (!fits) planner->plans->too_large = true;
   if (!fits) return ASHUF_OK;
-  add_node(planner, selection->n_rows, planned.nulls);
-  status = add_validity(planner, &planned);
+  planner_add_node(planner, selection->n_rows, planned.nulls);
+  status = planner_add_validity(planner, &planned);
   if (status != ASHUF_OK) return status;
-  add_memory(planner, indices, (uint64_t)selection->n_rows * (uint64_t)source->field->byte_width);
+  planner_add_memory(planner, indices, (uint64_t)selection->n_rows * (uint64_t)source->field->byte_width);
   return plan_dictionary_batch(planner, source, values);
 }
 
-static ashuf_status plan_source(struct planner *planner, const struct source *source,
-                                const struct selection *selection) {
+ashuf_status planner_add_field(struct planner *planner, const struct source *source,
+                               const struct selection *selection, const uint8_t *mask) {
   if (planner->plans->too_large) return ASHUF_OK;
   if (source->dictionary != NULL && !planner->layout->keep_dictionaries)
-    return plan_decoded(planner, source, selection);
-  if (source->dictionary != NULL && planner->layout->whole_dictionaries && planner->one_batch &&
-      selection->n_rows != 0)
-    return plan_whole(planner, source, selection);
-  if (source->dictionary != NULL) return plan_compacted(planner, source, selection);
+    return plan_decoded(planner, source, selection, mask);
+  if (source->dictionary != NULL && planner->one_batch && selection->n_rows != 0)
+    return plan_whole(planner, source, selection, mask);
+  if (source->dictionary != NULL) return plan_compacted(planner, source, selection, mask);
   struct planned planned = {source, selection, NULL, 0};
   ashuf_status status = find_nulls(planner, &planned);
+  if (status == ASHUF_OK) status = add_mask(planner, &planned, mask);
   return status == ASHUF_OK ? plan_values(planner, &planned) : status;
 }
 
@@ -354,7 +387,7 @@ static ashuf_status plan_source(struct planner *planner, const struct source *so
 
 /* Rows that were gathered by id get a dictionary of their own, however they came in. */
 static bool is_one_slice(const struct selection *selection) {
-  if (selection->ids != NULL) return false;
+  if (selection->ids != NULL || selection->n_ranges == 0) return false;
   for (size_t i = 1; i < selection->n_ranges; i++)
     if (row_batch(selection->ranges[i].first) != row_batch(selection->ranges[0].first))
       return false;
@@ -372,16 +405,15 @@ ashuf_status batch_plan_make(const struct source_set *set, const struct selectio
                             .last = &out->dictionaries,
                             .one_batch = layout->whole_dictionaries && is_one_slice(selection),
                             .error = error};
+  if (planner.one_batch) planner.batch = row_batch(selection->ranges[0].first);
   int32_t n_columns = set->schema->n_columns;
-  uint32_t nodes = 0;
-  uint32_t buffers = 0;
-  for (int32_t i = 0; i < n_columns; i++)
-    count_lists(&planner, &set->columns[i], &nodes, &buffers);
-  if (!alloc_lists(&planner, &out->batch, nodes, buffers)) return no_memory(&planner, nodes);
+  struct list_sizes sizes = {0};
+  for (int32_t i = 0; i < n_columns; i++) count_lists(&planner, &set->columns[i], &sizes);
+  if (!alloc_lists(&planner, &out->batch, &sizes)) return planner_no_memory(&planner, sizes.nodes);
   out->batch.length = selection->n_rows;
   ashuf_status status = ASHUF_OK;
   for (int32_t i = 0; i < n_columns && status == ASHUF_OK; i++)
-    status = plan_source(&planner, &set->columns[i], selection);
+    status = planner_add_field(&planner, &set->columns[i], selection, NULL);
   out->body_length += out->batch.body_length;
   return status;
 }
@@ -394,6 +426,8 @@ void batch_plan_metadata(const struct batch_plan *plan, bool is_dictionary,
                                  .body_length = (int64_t)plan->body_length,
                                  .nodes = plan->nodes,
                                  .buffers = plan->buffers,
+                                 .variadic = plan->variadic,
+                                 .n_variadic = plan->n_variadic,
                                  .n_nodes = plan->n_nodes,
                                  .n_buffers = plan->n_buffers};
 }

@@ -7,6 +7,10 @@
  *   batch_plan_emit   values: gathered piece by piece straight into the encoder.
  *
  * A plan is made of nodes, buffers and pieces: piece i produces the bytes of buffer i.
+ *
+ * What is written is canonical, a function of the rows: views have one data buffer at most, in
+ * which each distinct value stands once; list views lie one behind the other; the children of a
+ * dense union hold the rows named, in order; neighbouring runs of equal value are one.
  */
 #ifndef ASHUF_IPC_BATCH_PLAN_H
 #define ASHUF_IPC_BATCH_PLAN_H
@@ -22,15 +26,16 @@ struct batch_layout {
   bool validity_always;     /* also where nothing is null: all bits set */
   bool offsets_as_lengths;  /* 32-bit and 64-bit offsets go out as length planes */
   bool keep_dictionaries;   /* else dictionary columns are written as their values */
-  bool whole_dictionaries;  /* kept ones as they are, where the rows are a slice of one batch */
+  bool whole_dictionaries;  /* kept ones as they are, where the rows are a slice of one batch;
+                             * also views, list views, dense unions and runs, all rows of an array */
   int64_t offset_limit;     /* the largest 32-bit offset: INT32_MAX but in tests */
 };
 
-enum piece_kind { PIECE_MEMORY, PIECE_FIXED, PIECE_BYTES };
+enum piece_kind { PIECE_MEMORY, PIECE_FIXED, PIECE_BYTES, PIECE_RUNS };
 
 struct plan_piece {
   enum piece_kind kind;
-  const void *memory; /* MEMORY; BYTES: the gathered offsets */
+  const void *memory; /* MEMORY; BYTES: the gathered offsets; RUNS: struct gathered_views */
   const struct source *source;
   const struct selection *selection;
   const uint8_t *validity; /* the gathered bits, NULL without nulls */
@@ -40,8 +45,10 @@ struct batch_plan {
   struct ipc_node *nodes;
   struct ipc_buffer *buffers; /* offsets and lengths as the metadata says them */
   struct plan_piece *pieces;  /* one a buffer */
+  int64_t *variadic;          /* data buffers of each view field */
   uint32_t n_nodes;
   uint32_t n_buffers;
+  uint32_t n_variadic;
   int64_t length;
   uint64_t body_length;
   int64_t dictionary_id;
@@ -65,6 +72,10 @@ enum { SITE_PLAN_MEMORY = 660, SITE_PLAN_LAYOUT = 661 };
 ashuf_status batch_plan_make(const struct source_set *set, const struct selection *selection,
                              const struct batch_layout *layout, struct arena *arena,
                              struct batch_plans *out, struct ashuf_error *error);
+
+/* Whether readers load the type's values whole, 16 bytes at a time: buffers of it, and the bodies
+ * they are in, start at multiples of 16. */
+bool batch_is_wide(const struct field *field);
 
 /* What the message says; the flatbuffer's body_length is the plan's. */
 void batch_plan_metadata(const struct batch_plan *plan, bool is_dictionary,

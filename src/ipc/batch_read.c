@@ -4,34 +4,11 @@
 #include "base/bits.h"
 #include "base/bytes.h"
 #include "ipc/batch_lengths.h"
+#include "ipc/batch_read_int.h"
 #include "ipc/dictionary_merge.h"
 
-/* What the fields of one batch share, and where the walk through one message's lists stands.
- * A dictionary is a walk of its own, over its own message, into the same holder. */
-struct batch_walk {
-  const struct batch_header *header;
-  const struct body *body;
-  const struct batch_read_options *options;
-  struct dictionary_table *dictionaries;
-  struct batch_holder *holder;
-  const struct field *column; /* top-level, for messages */
-  struct ashuf_error *error;
-  uint64_t metadata_offset;
-  uint64_t lengths_end; /* end of the last offsets buffer converted in place */
-  uint32_t node;
-  uint32_t buffer;
-  uint32_t variadic;
-  int version;
-};
-
-struct span {
-  const uint8_t *data;
-  uint64_t size;
-  uint64_t offset; /* in the stream */
-};
-
-static ashuf_status fail(struct batch_walk *walk, ashuf_status status, int site, uint64_t offset,
-                         const char *text, int64_t a, int64_t b) {
+ashuf_status batch_fail(struct batch_walk *walk, ashuf_status status, int site, uint64_t offset,
+                        const char *text, int64_t a, int64_t b) {
   char name[80];
   return error_at(walk->error, status, site, offset, "column %s: %s (%lld, %lld)",
                   field_label(walk->column, name, sizeof name), text, (long long)a, (long long)b);
@@ -40,30 +17,30 @@ static ashuf_status fail(struct batch_walk *walk, ashuf_status status, int site,
 static ashuf_status next_node(struct batch_walk *walk, struct ipc_node *node) {
   const struct batch_header *header = walk->header;
   if (walk->node >= header->n_nodes)
-    return fail(walk, ASHUF_BAD_BATCH, SITE_NODES_FEW, walk->metadata_offset,
+    return batch_fail(walk, ASHUF_BAD_BATCH, SITE_NODES_FEW, walk->metadata_offset,
                 "the batch has too few field nodes", header->n_nodes, 0);
   memcpy(node, header->nodes + (size_t)walk->node * sizeof *node, sizeof *node);
   walk->node++;
   if (node->length < 0 || node->length > INT64_MAX - 8)
-    return fail(walk, ASHUF_BAD_BATCH, SITE_NODE_LENGTH, walk->metadata_offset, "impossible length",
+    return batch_fail(walk, ASHUF_BAD_BATCH, SITE_NODE_LENGTH, walk->metadata_offset, "impossible length",
                 node->length, 0);
   if (node->null_count < -1 || node->null_count > node->length)
-    return fail(walk, ASHUF_BAD_BATCH, SITE_NULL_COUNT_RANGE, walk->metadata_offset,
+    return batch_fail(walk, ASHUF_BAD_BATCH, SITE_NULL_COUNT_RANGE, walk->metadata_offset,
                 "impossible null count for the length", node->null_count, node->length);
   return ASHUF_OK;
 }
 
-static ashuf_status next_buffer(struct batch_walk *walk, struct span *span) {
+ashuf_status batch_next_buffer(struct batch_walk *walk, struct span *span) {
   const struct batch_header *header = walk->header;
   if (walk->buffer >= header->n_buffers)
-    return fail(walk, ASHUF_BAD_BATCH, SITE_BUFFERS_FEW, walk->metadata_offset,
+    return batch_fail(walk, ASHUF_BAD_BATCH, SITE_BUFFERS_FEW, walk->metadata_offset,
                 "the batch has too few buffers", header->n_buffers, 0);
   struct ipc_buffer place;
   memcpy(&place, header->buffers + (size_t)walk->buffer * sizeof place, sizeof place);
   walk->buffer++;
   if (place.offset < 0 || place.length < 0 ||
       !range_inside((uint64_t)place.offset, (uint64_t)place.length, walk->body->size))
-    return fail(walk, ASHUF_BAD_BATCH, SITE_BUFFER_RANGE, walk->metadata_offset,
+    return batch_fail(walk, ASHUF_BAD_BATCH, SITE_BUFFER_RANGE, walk->metadata_offset,
                 "buffer outside the body: offset and length", place.offset, place.length);
   span->data = walk->body->data + place.offset;
   span->size = (uint64_t)place.length;
@@ -76,14 +53,15 @@ static ashuf_status require_size(struct batch_walk *walk, const struct span *spa
                                  uint64_t width) {
   uint64_t need = 0;
   if (mul_u64((uint64_t)count, width, &need) && need <= span->size) return ASHUF_OK;
-  return fail(walk, ASHUF_BAD_BATCH, SITE_BUFFER_SIZE, span->offset,
+  return batch_fail(walk, ASHUF_BAD_BATCH, SITE_BUFFER_SIZE, span->offset,
               "buffer too small: bytes there, values wanted", (int64_t)span->size, count);
 }
 
 static unsigned field_alignment(const struct field *field) {
   const struct type_info *info = type_info(field->type);
   if (field->type == TYPE_DECIMAL128 || field->type == TYPE_DECIMAL256) return 16;
-  if (field->type == TYPE_INTERVAL_DAY_TIME) return 4;
+  if (field->type == TYPE_INTERVAL_DAY_TIME || field->type == TYPE_DENSE_UNION) return 4;
+  if (info->layout == LAYOUT_VIEWS) return 16;
   return info->width == 0 ? 1 : info->width > 8 ? 8 : info->width;
 }
 
@@ -104,10 +82,17 @@ static ashuf_status align_buffer(struct batch_walk *walk, const struct field *fi
   return ASHUF_OK;
 }
 
+ashuf_status batch_next_values(struct batch_walk *walk, const struct field *field, int64_t count,
+                               uint64_t width, struct span *span) {
+  ashuf_status status = batch_next_buffer(walk, span);
+  if (status == ASHUF_OK) status = require_size(walk, span, count, width);
+  return status == ASHUF_OK && field != NULL ? align_buffer(walk, field, span) : status;
+}
+
 static ashuf_status read_validity(struct batch_walk *walk, const struct ipc_node *node,
                                   struct ArrowArray *out) {
   struct span span;
-  ashuf_status status = next_buffer(walk, &span);
+  ashuf_status status = batch_next_buffer(walk, &span);
   if (status != ASHUF_OK) return status;
   int64_t nulls = node->null_count;
   if (nulls == 0 || (nulls == -1 && span.size == 0) || node->length == 0) {
@@ -116,12 +101,12 @@ static ashuf_status read_validity(struct batch_walk *walk, const struct ipc_node
     return ASHUF_OK;
   }
   if (span.size < bits_size(node->length))
-    return fail(walk, ASHUF_BAD_BATCH, SITE_VALIDITY_SIZE, span.offset,
+    return batch_fail(walk, ASHUF_BAD_BATCH, SITE_VALIDITY_SIZE, span.offset,
                 "validity too small: bytes there, rows", (int64_t)span.size, node->length);
   if (nulls == -1 || walk->options->validate) {
     int64_t counted = node->length - bits_count(span.data, 0, node->length);
     if (nulls != -1 && counted != nulls)
-      return fail(walk, ASHUF_BAD_VALUES, SITE_NULL_COUNT, span.offset,
+      return batch_fail(walk, ASHUF_BAD_VALUES, SITE_NULL_COUNT, span.offset,
                   "null count differs from the validity bits: declared, counted", nulls, counted);
     nulls = counted;
   }
@@ -132,13 +117,11 @@ static ashuf_status read_validity(struct batch_walk *walk, const struct ipc_node
 
 static ashuf_status read_values(struct batch_walk *walk, const struct field *field,
                                 struct ArrowArray *out) {
-  struct span span;
-  ashuf_status status = next_buffer(walk, &span);
-  if (status != ASHUF_OK) return status;
+  struct span span = {NULL, 0, 0};
   bool bits = type_info(field->type)->layout == LAYOUT_BITS;
-  status = bits ? require_size(walk, &span, (int64_t)bits_size(out->length), 1)
-                : require_size(walk, &span, out->length, (uint64_t)field->byte_width);
-  if (status == ASHUF_OK && !bits) status = align_buffer(walk, field, &span);
+  ashuf_status status =
+      bits ? batch_next_values(walk, NULL, (int64_t)bits_size(out->length), 1, &span)
+           : batch_next_values(walk, field, out->length, (uint64_t)field->byte_width, &span);
   out->buffers[1] = span.data;
   return status;
 }
@@ -147,7 +130,7 @@ static ashuf_status read_values(struct batch_walk *walk, const struct field *fie
  * missing. */
 static ashuf_status read_offsets(struct batch_walk *walk, const struct field *field,
                                  struct ArrowArray *out, struct span *span) {
-  ashuf_status status = next_buffer(walk, span);
+  ashuf_status status = batch_next_buffer(walk, span);
   if (status != ASHUF_OK) return status;
   if (out->length == 0 && span->size == 0) {
     out->buffers[1] = &walk->holder->zero;
@@ -172,7 +155,7 @@ static ashuf_status check_offsets(struct batch_walk *walk, const struct field *f
   if (!walk->options->validate && !walk->options->offsets_as_lengths) return ASHUF_OK;
   int64_t bad = validate_offsets(out->buffers[1], field->byte_width, out->length + 1, limit);
   if (bad < 0) return ASHUF_OK;
-  return fail(walk, ASHUF_BAD_VALUES, SITE_OFFSETS,
+  return batch_fail(walk, ASHUF_BAD_VALUES, SITE_OFFSETS,
               span->offset + (uint64_t)bad * (uint64_t)field->byte_width,
               "offset decreases or leaves its data: entry, data size", bad, limit);
 }
@@ -182,7 +165,7 @@ static ashuf_status read_bytes(struct batch_walk *walk, const struct field *fiel
   struct span offsets;
   struct span bytes;
   ashuf_status status = read_offsets(walk, field, out, &offsets);
-  if (status == ASHUF_OK) status = next_buffer(walk, &bytes);
+  if (status == ASHUF_OK) status = batch_next_buffer(walk, &bytes);
   if (status != ASHUF_OK) return status;
   out->buffers[2] = bytes.data;
   status = check_offsets(walk, field, out, &offsets, (int64_t)bytes.size);
@@ -191,13 +174,13 @@ static ashuf_status read_bytes(struct batch_walk *walk, const struct field *fiel
   int64_t bad =
       validate_utf8(out->buffers[1], field->byte_width, out->length, bytes.data, out->buffers[0]);
   if (bad < 0) return ASHUF_OK;
-  return fail(walk, ASHUF_BAD_VALUES, SITE_UTF8, bytes.offset, "string is not UTF-8: row", bad, 0);
+  return batch_fail(walk, ASHUF_BAD_VALUES, SITE_UTF8, bytes.offset, "string is not UTF-8: row", bad, 0);
 }
 
 static ashuf_status read_field(struct batch_walk *walk, const struct field *field,
                                struct ArrowArray *out);
 
-static ashuf_status read_children(struct batch_walk *walk, const struct field *field,
+ashuf_status batch_read_children(struct batch_walk *walk, const struct field *field,
                                   struct ArrowArray *out) {
   out->n_children = field->n_children;
   out->children = batch_holder_children(walk->holder, field->n_children);
@@ -209,12 +192,11 @@ static ashuf_status read_children(struct batch_walk *walk, const struct field *f
   return ASHUF_OK;
 }
 
-/* Every child must hold at least need values. */
-static ashuf_status check_children(struct batch_walk *walk, const struct ArrowArray *out,
+ashuf_status batch_check_children(struct batch_walk *walk, const struct ArrowArray *out,
                                    int64_t need) {
   for (int64_t i = 0; i < out->n_children; i++)
     if (out->children[i]->length < need)
-      return fail(walk, ASHUF_BAD_BATCH, SITE_CHILD_LENGTH, walk->metadata_offset,
+      return batch_fail(walk, ASHUF_BAD_BATCH, SITE_CHILD_LENGTH, walk->metadata_offset,
                   "a child is shorter than its parent needs: child, needed",
                   out->children[i]->length, need);
   return ASHUF_OK;
@@ -225,7 +207,7 @@ static ashuf_status check_map(struct batch_walk *walk, const struct ArrowArray *
   const struct ArrowArray *entries = out->children[0];
   if (!walk->options->validate) return ASHUF_OK;
   if (entries->null_count == 0 && entries->children[0]->null_count == 0) return ASHUF_OK;
-  return fail(walk, ASHUF_BAD_VALUES, SITE_MAP_NULLS, walk->metadata_offset,
+  return batch_fail(walk, ASHUF_BAD_VALUES, SITE_MAP_NULLS, walk->metadata_offset,
               "a map has null entries or keys: how many", entries->null_count,
               entries->children[0]->null_count);
 }
@@ -234,7 +216,7 @@ static ashuf_status read_list(struct batch_walk *walk, const struct field *field
                               struct ArrowArray *out) {
   struct span offsets;
   ashuf_status status = read_offsets(walk, field, out, &offsets);
-  if (status == ASHUF_OK) status = read_children(walk, field, out);
+  if (status == ASHUF_OK) status = batch_read_children(walk, field, out);
   if (status != ASHUF_OK) return status;
   status = check_offsets(walk, field, out, &offsets, out->children[0]->length);
   return status == ASHUF_OK && field->type == TYPE_MAP ? check_map(walk, out) : status;
@@ -242,25 +224,25 @@ static ashuf_status read_list(struct batch_walk *walk, const struct field *field
 
 static ashuf_status read_fixed_list(struct batch_walk *walk, const struct field *field,
                                     struct ArrowArray *out) {
-  ashuf_status status = read_children(walk, field, out);
+  ashuf_status status = batch_read_children(walk, field, out);
   if (status != ASHUF_OK) return status;
   uint64_t need = 0;
   if (!mul_u64((uint64_t)out->length, (uint64_t)field->list_size, &need) || need > INT64_MAX)
     need = INT64_MAX;
-  return check_children(walk, out, (int64_t)need);
+  return batch_check_children(walk, out, (int64_t)need);
 }
 
 static ashuf_status read_struct(struct batch_walk *walk, const struct field *field,
                                 struct ArrowArray *out) {
-  ashuf_status status = read_children(walk, field, out);
-  return status == ASHUF_OK ? check_children(walk, out, out->length) : status;
+  ashuf_status status = batch_read_children(walk, field, out);
+  return status == ASHUF_OK ? batch_check_children(walk, out, out->length) : status;
 }
 
 static ashuf_status read_dictionary(struct batch_walk *walk, const struct field *field,
                                     struct ArrowArray *out);
 
 static ashuf_status read_layout(struct batch_walk *walk, const struct field *field,
-                                struct ArrowArray *out) {
+                                const struct ipc_node *node, struct ArrowArray *out) {
   switch (type_info(field->type)->layout) {
     case LAYOUT_BITS:
     case LAYOUT_FIXED:
@@ -273,15 +255,25 @@ static ashuf_status read_layout(struct batch_walk *walk, const struct field *fie
       return read_fixed_list(walk, field, out);
     case LAYOUT_STRUCT:
       return read_struct(walk, field, out);
+    case LAYOUT_VIEWS:
+      return batch_read_views(walk, field, out);
+    case LAYOUT_LIST_VIEW:
+      return batch_read_list_views(walk, field, out);
+    case LAYOUT_SPARSE:
+    case LAYOUT_DENSE:
+      return batch_read_union(walk, field, node, out);
+    case LAYOUT_RUN_ENDS:
+      return batch_read_runs(walk, field, node, out);
     default:
-      return fail(walk, ASHUF_UNSUPPORTED_TYPE, SITE_TYPE_LAYOUT, walk->metadata_offset,
+      return batch_fail(walk, ASHUF_UNSUPPORTED_TYPE, SITE_TYPE_LAYOUT, walk->metadata_offset,
                   "the type's layout is not supported", field->type, 0);
   }
 }
 
+/* Without data buffers of views, whose sizes have a buffer too. */
 static int64_t array_buffers(const struct field *field) {
   const struct type_info *info = type_info(field->type);
-  return info->layout == LAYOUT_NULL ? 0 : info->buffers;
+  return info->buffers + (info->layout == LAYOUT_VIEWS ? 1 : 0);
 }
 
 static ashuf_status read_field(struct batch_walk *walk, const struct field *field,
@@ -290,14 +282,19 @@ static ashuf_status read_field(struct batch_walk *walk, const struct field *fiel
   ashuf_status status = next_node(walk, &node);
   if (status != ASHUF_OK) return status;
   out->length = node.length;
-  out->n_buffers = array_buffers(field);
-  out->buffers = batch_holder_pointers(walk->holder, out->n_buffers);
+  if (type_info(field->type)->layout == LAYOUT_VIEWS) {
+    status = batch_take_view_pointers(walk, out);
+    if (status != ASHUF_OK) return status;
+  } else {
+    out->n_buffers = array_buffers(field);
+    out->buffers = batch_holder_pointers(walk->holder, out->n_buffers);
+  }
   if (type_info(field->type)->layout == LAYOUT_NULL) {
     out->null_count = node.length;
     return ASHUF_OK;
   }
   if (type_info(field->type)->validity) status = read_validity(walk, &node, out);
-  if (status == ASHUF_OK) status = read_layout(walk, field, out);
+  if (status == ASHUF_OK) status = read_layout(walk, field, &node, out);
   if (status == ASHUF_OK && field->dictionary != NULL) status = read_dictionary(walk, field, out);
   return status;
 }
@@ -356,7 +353,7 @@ static ashuf_status read_dictionary_values(struct batch_walk *walk, struct dicti
   status = read_field(&inner, field, out);
   if (status == ASHUF_OK) status = check_used_up(&inner);
   if (status != ASHUF_OK || out->length == entry->header.length) return status;
-  return fail(&inner, ASHUF_BAD_BATCH, SITE_DICTIONARY_LENGTH, entry->offset,
+  return batch_fail(&inner, ASHUF_BAD_BATCH, SITE_DICTIONARY_LENGTH, entry->offset,
               "the dictionary batch and its column differ in length", entry->header.length,
               out->length);
 }
@@ -367,7 +364,7 @@ static ashuf_status read_dictionary(struct batch_walk *walk, const struct field 
   struct dictionary_entry *entry = dictionary_table_find(walk->dictionaries, field->dictionary_id);
   if (entry == NULL) {
     if (out->null_count != out->length)
-      return fail(walk, ASHUF_BAD_SEQUENCE, SITE_DICTIONARY_MISSING, walk->metadata_offset,
+      return batch_fail(walk, ASHUF_BAD_SEQUENCE, SITE_DICTIONARY_MISSING, walk->metadata_offset,
                   "no dictionary came for the id", field->dictionary_id, 0);
     make_empty(walk, field->dictionary, out->dictionary);
     return ASHUF_OK;
@@ -379,7 +376,7 @@ static ashuf_status read_dictionary(struct batch_walk *walk, const struct field 
       validate_indices(out->buffers[1], field->byte_width, type_is_signed_index(field->type),
                        out->length, out->buffers[0], limit);
   if (bad < 0) return ASHUF_OK;
-  return fail(walk, ASHUF_BAD_VALUES, SITE_INDICES, walk->metadata_offset,
+  return batch_fail(walk, ASHUF_BAD_VALUES, SITE_INDICES, walk->metadata_offset,
               "dictionary index out of range: row, dictionary size", bad, limit);
 }
 
@@ -397,7 +394,7 @@ static ashuf_status read_columns(struct batch_walk *walk, const ashuf_schema *sc
     ashuf_status status = read_field(walk, walk->column, root->children[i]);
     if (status != ASHUF_OK) return status;
     if (root->children[i]->length != root->length)
-      return fail(walk, ASHUF_BAD_BATCH, SITE_COLUMN_LENGTH, walk->metadata_offset,
+      return batch_fail(walk, ASHUF_BAD_BATCH, SITE_COLUMN_LENGTH, walk->metadata_offset,
                   "length differs from the batch's: column, batch", root->children[i]->length,
                   root->length);
   }

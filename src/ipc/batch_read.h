@@ -4,8 +4,9 @@
  *
  * The walk is the pre-order of the schema: each field takes its node and its buffers. Buffer
  * bounds, sizes against lengths and list counts are checked always; values when validate is set:
- * null counts, offsets, UTF-8, dictionary indices, nulls among the keys of maps. Nothing is copied
- * out of the body, except buffers that lie at an address their type cannot have.
+ * null counts, offsets, UTF-8, dictionary indices, nulls among the keys of maps, views, list views,
+ * type ids, run ends. Nothing is copied out of the body, except buffers that lie at an address their
+ * type cannot have.
  */
 #ifndef ASHUF_IPC_BATCH_READ_H
 #define ASHUF_IPC_BATCH_READ_H
@@ -47,7 +48,14 @@ enum {
   SITE_COMPRESSED_LENGTHS = 644,
   SITE_BATCH_COMPRESSED = 645,
   SITE_TYPE_LAYOUT = 646,
-  SITE_MAP_NULLS = 647
+  SITE_MAP_NULLS = 647,
+  SITE_VARIADIC_RANGE = 662,
+  SITE_VIEWS = 663,
+  SITE_LIST_VIEWS = 664,
+  SITE_OWN_NULLS = 665,
+  SITE_TYPE_IDS = 666,
+  SITE_DENSE_OFFSETS = 667,
+  SITE_RUN_ENDS = 668
 };
 
 /*

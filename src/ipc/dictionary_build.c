@@ -2,7 +2,6 @@
 
 #include "arrow/value_bytes.h"
 #include "base/bits.h"
-#include "base/bytes.h"
 #include "ipc/batch_plan.h"
 
 #define EMPTY UINT32_MAX
@@ -28,21 +27,6 @@ struct dictionary_builder {
   } *by_id;
   uint32_t *by_content;
 };
-
-static uint64_t mix(uint64_t x) {
-  x ^= x >> 32;
-  x *= 0x9E3779B97F4A7C15u;
-  return x ^ x >> 29;
-}
-
-static uint64_t hash_bytes(const struct value_bytes *bytes) {
-  uint64_t hash = bytes->size;
-  size_t i = 0;
-  for (; bytes->size - i >= 8; i += 8) hash = mix(hash ^ load_u64(bytes->data + i)) + i;
-  uint64_t rest = 0;
-  if (i < bytes->size) memcpy(&rest, bytes->data + i, bytes->size - i);
-  return mix(mix(hash ^ rest));
-}
 
 static bool init(struct dictionary_builder *builder, int64_t rows) {
   uint64_t slots = 16;
@@ -70,7 +54,7 @@ static ashuf_status find_content(struct dictionary_builder *builder, row_id id, 
   ashuf_status status =
       value_bytes_get(builder->values, id, builder->arena, &value.bytes, error);
   if (status != ASHUF_OK) return status;
-  value.hash = hash_bytes(&value.bytes);
+  value.hash = value_bytes_hash(&value.bytes);
   uint64_t slot = value.hash & builder->mask;
   while (builder->by_content[slot] != EMPTY) {
     *index = builder->by_content[slot];
@@ -85,7 +69,7 @@ static ashuf_status find_content(struct dictionary_builder *builder, row_id id, 
 
 static ashuf_status find_id(struct dictionary_builder *builder, row_id id, uint32_t *index,
                             struct ashuf_error *error) {
-  uint64_t at = mix(id) & builder->mask;
+  uint64_t at = value_bytes_mix(id) & builder->mask;
   struct id_slot *slot = &builder->by_id[at];
   while (slot->index != EMPTY && slot->id != id) {
     at = (at + 1) & builder->mask;

@@ -143,7 +143,9 @@ static ashuf_status replace(struct merge *merge) {
                                         .nodes = (const uint8_t *)plans.batch.nodes,
                                         .buffers = (const uint8_t *)plans.batch.buffers,
                                         .n_nodes = plans.batch.n_nodes,
+                                        .variadic = (const uint8_t *)plans.batch.variadic,
                                         .n_buffers = plans.batch.n_buffers,
+                                        .n_variadic = plans.batch.n_variadic,
                                         .compression = BODY_PLAIN,
                                         .dictionary_id = merge->entry->id};
   status = dictionary_table_put(merge->table, &message, body, merge->error);

@@ -194,6 +194,51 @@ struct test_column column_struct(const char *name, const char *valid, int64_t n,
   return column;
 }
 
+struct test_column column_views(const char *name, const char *format, const void *views,
+                                const char *valid, int64_t n, const void *const *buffers,
+                                const int64_t *sizes, int64_t n_buffers) {
+  struct test_column column = column_new(name, format, n, n_buffers + 3);
+  set_valid(&column, valid);
+  column.array.buffers[1] = copy_of(views, (size_t)n * 16);
+  for (int64_t i = 0; i < n_buffers; i++)
+    column.array.buffers[2 + i] = copy_of(buffers[i], (size_t)sizes[i]);
+  column.array.buffers[n_buffers + 2] = copy_of(sizes, (size_t)n_buffers * sizeof *sizes);
+  return column;
+}
+
+struct test_column column_list_view(const char *name, const char *format, const int64_t *offsets,
+                                    const int64_t *sizes, const char *valid, int64_t n,
+                                    struct test_column child) {
+  struct test_column column = column_new(name, format, n, 3);
+  size_t width = strcmp(format, "+vL") == 0 ? 8 : 4;
+  set_valid(&column, valid);
+  column.array.buffers[1] = narrow(offsets, width, n);
+  column.array.buffers[2] = narrow(sizes, width, n);
+  adopt(&column, &child, 1);
+  return column;
+}
+
+struct test_column column_union(const char *name, const char *format, const int8_t *type_ids,
+                                const int32_t *offsets, int64_t n, struct test_column *children,
+                                int64_t n_children) {
+  struct test_column column = column_new(name, format, n, offsets == NULL ? 1 : 2);
+  column.array.buffers[0] = copy_of(type_ids, (size_t)n);
+  if (offsets != NULL) column.array.buffers[1] = copy_of(offsets, (size_t)n * 4);
+  adopt(&column, children, n_children);
+  return column;
+}
+
+struct test_column column_runs(const char *name, const char *end_format, const int64_t *ends,
+                               int64_t n_runs, int64_t n, struct test_column values) {
+  size_t width = end_format[0] == 's' ? 2 : end_format[0] == 'i' ? 4 : 8;
+  struct test_column children[2] = {column_new("run_ends", end_format, n_runs, 2), values};
+  children[0].array.buffers[1] = narrow(ends, width, n_runs);
+  children[0].schema.flags = 0;
+  struct test_column column = column_new(name, "+r", n, 0);
+  adopt(&column, children, 2);
+  return column;
+}
+
 static size_t index_width(char format) {
   switch (format) {
     case 'c':

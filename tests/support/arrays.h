@@ -39,6 +39,22 @@ struct test_column column_bytes(const char *name, const char *format, const int6
                                 const void *bytes, const char *valid, int64_t n);
 struct test_column column_nulls(const char *name, int64_t n);
 
+/* format vu or vz; views of 16 bytes and n_buffers data buffers are taken as they are. */
+struct test_column column_views(const char *name, const char *format, const void *views,
+                                const char *valid, int64_t n, const void *const *buffers,
+                                const int64_t *sizes, int64_t n_buffers);
+/* format +vl or +vL; offsets and sizes are taken as they are. */
+struct test_column column_list_view(const char *name, const char *format, const int64_t *offsets,
+                                    const int64_t *sizes, const char *valid, int64_t n,
+                                    struct test_column child);
+/* format +us:... (offsets NULL) or +ud:... */
+struct test_column column_union(const char *name, const char *format, const int8_t *type_ids,
+                                const int32_t *offsets, int64_t n, struct test_column *children,
+                                int64_t n_children);
+/* end_format s, i or l; n rows in n_runs runs. */
+struct test_column column_runs(const char *name, const char *end_format, const int64_t *ends,
+                               int64_t n_runs, int64_t n, struct test_column values);
+
 /* format +l, +L or +m; offsets are taken as they are. */
 struct test_column column_list(const char *name, const char *format, const int64_t *offsets,
                                const char *valid, int64_t n, struct test_column child);
@@ -73,8 +89,9 @@ int64_t random_below(struct test_random *random, int64_t below);
 
 /*
  * A column of a type written as a format, nested ones as
- *   list(T) large_list(T) map(K,V) fixed_list:3(T) struct(T,T,...) dict:c(T)
- * with garbage under its nulls (bytes, ranges, wild dictionary indices). null_percent 0: no
+ *   list(T) large_list(T) map(K,V) fixed_list:3(T) struct(T,T,...) dict:c(T) list_view(T)
+ *   large_list_view(T) sparse(T,...) dense(T,...) runs:s(T)
+ * with garbage under its nulls (bytes, ranges, wild dictionary indices, views and list views). null_percent 0: no
  * bitmaps at all. The arrays stand at random offsets of longer ones.
  */
 struct test_column column_random(const char *name, const char *type, struct test_random *random,
@@ -85,8 +102,8 @@ extern const char *const test_types[];
 /* ---- As text ------------------------------------------------------------------------------ */
 
 /* The value of a row by a slow reading of the format that shares nothing with the library:
- * little-endian values as hex, [a,b] lists, {a,b} structs, null, dictionary values decoded (an
- * array without a dictionary may stand for one that has). The string is malloced. */
+ * little-endian values as hex, [a,b] lists, {a,b} structs, <type id>a unions, null, values of
+ * dictionaries and runs (an array without a dictionary may stand for one that has). The string is malloced. */
 char *value_text(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t row);
 
 #endif /* TESTS_SUPPORT_ARRAYS_H */

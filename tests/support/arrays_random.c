@@ -73,6 +73,37 @@ const char *const test_types[] = {"n",
                                   "dict:i(struct(i,u))",
                                   "dict:i(list(u))",
                                   "dict:i(fixed_list:2(i))",
+                                  "vu",
+                                  "vz",
+                                  "list_view(i)",
+                                  "large_list_view(vu)",
+                                  "sparse(i,u)",
+                                  "dense(i,vu,list(b))",
+                                  "dense(n)",
+                                  "runs:s(i)",
+                                  "runs:i(vu)",
+                                  "runs:l(u)",
+                                  "list(vu)",
+                                  "map(u,vz)",
+                                  "list(runs:i(u))",
+                                  "list_view(list_view(u))",
+                                  "fixed_list:2(list_view(vu))",
+                                  "fixed_list:2(sparse(c,dense(l,u)))",
+                                  "struct(vu,sparse(i,b),runs:s(b),list_view(u))",
+                                  "list(dense(i,u))",
+                                  "dense(struct(vu,i),dict:c(u),runs:s(l))",
+                                  "sparse(dict:i(vu),list(i))",
+                                  "runs:i(dict:c(u))",
+                                  "runs:s(struct(i,vu))",
+                                  "runs:i(list_view(u))",
+                                  "runs:i(dense(i,u))",
+                                  "runs:i(runs:s(i))",
+                                  "dict:i(vu)",
+                                  "dict:c(vz)",
+                                  "dict:s(list_view(u))",
+                                  "dict:i(runs:i(u))",
+                                  "dict:i(struct(sparse(i,u),dense(vu,b)))",
+                                  "list(dict:i(vu))",
                                   NULL};
 
 uint64_t random_next(struct test_random *random) {
@@ -240,6 +271,101 @@ static struct test_column make_struct(struct maker *maker, const char *name, con
   return column_struct(name, valid, n, children, n_children);
 }
 
+/* Views of any order and overlap into a few buffers; garbage under nulls. */
+static struct test_column make_views(struct maker *maker, const char *name, const char *format,
+                                     const char *valid, int64_t n) {
+  int64_t sizes[3] = {300, 0, 150};
+  const void *buffers[3];
+  char bytes[300];
+  for (int i = 0; i < 300; i++) bytes[i] = (char)('a' + random_below(maker->random, 3));
+  for (int i = 0; i < 3; i++) buffers[i] = bytes;
+  int64_t n_buffers = random_below(maker->random, 4);
+  uint8_t *views = must(calloc((size_t)n + 1, 16));
+  for (int64_t i = 0; i < n; i++) {
+    uint8_t *view = views + i * 16;
+    int32_t size = (int32_t)random_size(maker->random);
+    if (size > 12 && n_buffers == 0) size = 12;
+    int32_t buffer = n_buffers == 3 ? (int32_t)random_below(maker->random, 2) * 2 : 0;
+    int32_t offset = (int32_t)random_below(maker->random, sizes[buffer] - size + 1);
+    memcpy(view, &size, 4);
+    memcpy(view + 4, bytes + offset, size > 12 ? 4 : (size_t)size);
+    if (size > 12) memcpy(view + 8, &buffer, 4);
+    if (size > 12) memcpy(view + 12, &offset, 4);
+    for (int k = 0; valid != NULL && valid[i] == '0' && k < 16; k++)
+      view[k] = (uint8_t)random_next(maker->random);
+  }
+  struct test_column column =
+      column_views(name, format, views, valid, n, buffers, sizes, n_buffers);
+  free(views);
+  return column;
+}
+
+static struct test_column make_list_view(struct maker *maker, const char *name, const char *format,
+                                         const char *valid, int64_t n) {
+  int64_t *offsets = must(malloc(((size_t)n + 1) * sizeof *offsets));
+  int64_t *sizes = must(malloc(((size_t)n + 1) * sizeof *sizes));
+  int64_t rows = random_below(maker->random, 2 * n + 5);
+  for (int64_t i = 0; i < n; i++) {
+    bool garbage = valid != NULL && valid[i] == '0';
+    sizes[i] = random_below(maker->random, rows < 4 ? rows + 1 : 5);
+    offsets[i] = random_below(maker->random, rows - sizes[i] + 1);
+    if (garbage) sizes[i] = (int64_t)random_next(maker->random);
+    if (garbage) offsets[i] = (int64_t)random_next(maker->random);
+  }
+  struct test_column child = make(maker, "item", rows);
+  struct test_column column = column_list_view(name, format, offsets, sizes, valid, n, child);
+  free(offsets);
+  free(sizes);
+  if (!accept(maker, ")")) abort();
+  return column;
+}
+
+/* Type ids 0, 5, 10 ...; rows of dense children in any order, more than once or not at all. */
+static struct test_column make_union(struct maker *maker, const char *name, bool dense, int64_t n) {
+  struct test_column children[8];
+  int64_t rows[8];
+  int64_t n_children = 0;
+  char format[64];
+  int size = snprintf(format, sizeof format, dense ? "+ud:" : "+us:");
+  while (!accept(maker, ")")) {
+    char child[16];
+    accept(maker, ",");
+    snprintf(child, sizeof child, "f%d", (int)n_children);
+    size += snprintf(format + size, sizeof format - (size_t)size, "%s%d",
+                     n_children == 0 ? "" : ",", (int)n_children * 5);
+    rows[n_children] = dense ? 1 + random_below(maker->random, n + 1) : n;
+    children[n_children] = make(maker, child, rows[n_children]);
+    n_children++;
+  }
+  int8_t *ids = must(malloc((size_t)n + 1));
+  int32_t *offsets = must(malloc(((size_t)n + 1) * sizeof *offsets));
+  for (int64_t i = 0; i < n; i++) {
+    int64_t child = random_below(maker->random, n_children);
+    ids[i] = (int8_t)(child * 5);
+    offsets[i] = (int32_t)random_below(maker->random, rows[child] + (rows[child] == 0));
+  }
+  struct test_column column =
+      column_union(name, format, ids, dense ? offsets : NULL, n, children, n_children);
+  free(ids);
+  free(offsets);
+  return column;
+}
+
+/* The last run may reach past the rows; values beyond the runs are there. */
+static struct test_column make_runs(struct maker *maker, const char *name, int64_t n) {
+  char format[2] = {*maker->at++, '\0'};
+  if (!accept(maker, "(")) abort();
+  int64_t *ends = must(malloc(((size_t)n + 1) * sizeof *ends));
+  int64_t n_runs = 0;
+  for (int64_t end = 0; end < n; n_runs++)
+    ends[n_runs] = end += 1 + random_below(maker->random, 6);
+  struct test_column values = make(maker, "values", n_runs + random_below(maker->random, 2));
+  struct test_column column = column_runs(name, format, ends, n_runs, n, values);
+  free(ends);
+  if (!accept(maker, ")")) abort();
+  return column;
+}
+
 static struct test_column make_dictionary(struct maker *maker, const char *name, const char *valid,
                                           int64_t n) {
   char format[2] = {*maker->at++, '\0'};
@@ -264,10 +390,16 @@ static struct test_column make_kind(struct maker *maker, const char *name, const
   if (accept(maker, "map(")) return make_list(maker, name, "+m", valid, n);
   if (accept(maker, "fixed_list:")) return make_fixed_list(maker, name, valid, n);
   if (accept(maker, "struct(")) return make_struct(maker, name, valid, n);
+  if (accept(maker, "list_view(")) return make_list_view(maker, name, "+vl", valid, n);
+  if (accept(maker, "large_list_view(")) return make_list_view(maker, name, "+vL", valid, n);
+  if (accept(maker, "sparse(")) return make_union(maker, name, false, n);
+  if (accept(maker, "dense(")) return make_union(maker, name, true, n);
+  if (accept(maker, "runs:")) return make_runs(maker, name, n);
   if (accept(maker, "dict:")) return make_dictionary(maker, name, valid, n);
   take_format(maker, format, sizeof format);
   if (strcmp(format, "n") == 0) return column_nulls(name, n);
   if (strcmp(format, "b") == 0) return make_bools(maker, name, valid, n);
+  if (format[0] == 'v') return make_views(maker, name, format, valid, n);
   if (strchr("zZuU", format[0]) != NULL) return make_bytes(maker, name, format, valid, n);
   return make_fixed(maker, name, format, valid, n);
 }

@@ -125,6 +125,87 @@ static void take_bits(const struct source *source, const struct selection *selec
   out->buffers[1] = bits;
 }
 
+/* Data buffer and sizes behind the views. */
+static void take_views(const struct source *source, const struct selection *selection,
+                       const uint8_t *validity, struct arena *arena, struct ArrowArray *out) {
+  struct gathered_views views;
+  assert_int_equal(gather_views(source, selection, validity, arena, &views, NULL), ASHUF_OK);
+  uint8_t *copy = exactly((size_t)selection->n_rows * 16);
+  if (selection->n_rows != 0) memcpy(copy, views.views, (size_t)selection->n_rows * 16);
+  uint8_t *bytes = exactly((size_t)views.total);
+  size_t at = 0;
+  for (size_t i = 0; i < views.n_runs; at += views.runs[i++].size)
+    memcpy(bytes + at, views.runs[i].data, views.runs[i].size);
+  assert_int_equal(at, views.total);
+  int64_t *size = exactly(sizeof *size);
+  *size = (int64_t)at;
+  out->buffers[1] = copy;
+  out->buffers[2] = bytes;
+  out->buffers[3] = size;
+  out->n_buffers = 4;
+}
+
+static void take_list_views(const struct source *source, const struct selection *selection,
+                            const uint8_t *validity, struct ArrowArray *out) {
+  size_t width = (size_t)source->field->byte_width;
+  size_t n = (size_t)selection->n_rows;
+  uint64_t total = 0;
+  struct selection child;
+  struct row_range *ranges = exactly(n * sizeof *ranges);
+  uint8_t *offsets = exactly(n * width);
+  uint8_t *sizes = exactly(n * width);
+  assert_int_equal(gather_list_views(source, selection, validity, offsets, sizes, &total, ranges,
+                                     &child, NULL),
+                   ASHUF_OK);
+  assert_int_equal(child.n_rows, total);
+  out->buffers[1] = offsets;
+  out->buffers[2] = sizes;
+  take_child(source, 0, &child, out);
+  free(ranges);
+}
+
+static void take_masked(const struct source *source, int32_t number,
+                        const struct selection *selection, const uint8_t *mask,
+                        struct ArrowArray *out);
+
+static void take_union(const struct source *source, const struct selection *selection,
+                       const uint8_t *validity, struct arena *arena, struct ArrowArray *out) {
+  struct gathered_union taken;
+  size_t n = (size_t)selection->n_rows;
+  bool dense = source->field->type == TYPE_DENSE_UNION;
+  assert_int_equal(gather_union(source, selection, validity, arena, &taken, NULL), ASHUF_OK);
+  uint8_t *ids = exactly(n);
+  if (n != 0) memcpy(ids, taken.type_ids, n);
+  out->buffers[0] = ids;
+  out->n_buffers = dense ? 2 : 1;
+  if (dense) {
+    int32_t *offsets = exactly(n * 4);
+    if (n != 0) memcpy(offsets, taken.offsets, n * 4);
+    out->buffers[1] = offsets;
+  }
+  for (int32_t i = 0; i < source->field->n_children; i++)
+    take_masked(source, i, dense ? &taken.children[i] : selection,
+                i != taken.null_child ? NULL
+                : dense               ? taken.mask
+                                      : validity,
+                out);
+}
+
+static void take_runs(const struct source *source, const struct selection *selection,
+                      const uint8_t *validity, struct arena *arena, struct ArrowArray *out) {
+  struct gathered_runs runs;
+  assert_int_equal(gather_runs(source, selection, validity, arena, &runs, NULL), ASHUF_OK);
+  assert_int_equal(runs.n_rows, selection->n_rows);
+  size_t size = (size_t)runs.n_runs * (size_t)source->children[0].field->byte_width;
+  uint8_t *ends = exactly(size);
+  if (size != 0) memcpy(ends, runs.ends, size);
+  out->children[0] = exactly(sizeof(struct ArrowArray));
+  *out->children[0] = taken_new(runs.n_runs, 2, 0);
+  out->children[0]->buffers[1] = ends;
+  out->n_buffers = 0;
+  take_masked(source, 1, &runs.values, runs.validity, out);
+}
+
 static void check_canonical(const struct source *source, const struct ArrowArray *array) {
   const uint8_t *validity = array->buffers[0];
   size_t width = (size_t)source->field->byte_width;
@@ -140,6 +221,8 @@ static void check_canonical(const struct source *source, const struct ArrowArray
     if (layout == LAYOUT_BITS) assert_false(bit_get(values, i));
     for (size_t k = 0; layout == LAYOUT_FIXED && k < width; k++)
       assert_int_equal(values[(size_t)i * width + k], 0);
+    for (size_t k = 0; layout == LAYOUT_VIEWS && k < 16; k++)
+      assert_int_equal(values[(size_t)i * 16 + k], 0);
     if (layout == LAYOUT_BYTES || layout == LAYOUT_LIST)
       assert_memory_equal(values + (size_t)i * width, values + ((size_t)i + 1) * width, width);
   }
@@ -148,6 +231,18 @@ static void check_canonical(const struct source *source, const struct ArrowArray
 /* validity: bits of the selected rows, moved into the result. */
 static struct ArrowArray take_valid(const struct source *source, const struct selection *selection,
                                     uint8_t *bits, int64_t nulls);
+
+static void take_masked(const struct source *source, int32_t number,
+                        const struct selection *selection, const uint8_t *mask,
+                        struct ArrowArray *out) {
+  const struct source *child = &source->children[number];
+  uint8_t *bits = exactly(bits_size(selection->n_rows));
+  gather_validity(child, selection, bits);
+  for (size_t i = 0; mask != NULL && i < bits_size(selection->n_rows); i++) bits[i] &= mask[i];
+  int64_t nulls = selection->n_rows - bits_count(bits, 0, selection->n_rows);
+  out->children[number] = exactly(sizeof(struct ArrowArray));
+  *out->children[number] = take_valid(child, selection, bits, nulls);
+}
 
 static struct ArrowArray take_decoded(const struct source *source,
                                       const struct selection *selection, const uint8_t *outer) {
@@ -172,19 +267,29 @@ static struct ArrowArray take_valid(const struct source *source, const struct se
     return out;
   }
   int layout = type_info(field->type)->layout;
-  struct ArrowArray out = taken_new(selection->n_rows, 3, field->n_children);
+  struct ArrowArray out = taken_new(selection->n_rows, 4, field->n_children);
   out.null_count = layout == LAYOUT_NULL ? selection->n_rows : nulls;
   const uint8_t *validity = nulls == 0 ? NULL : bits;
-  out.buffers[0] = validity;
+  bool unions = layout == LAYOUT_SPARSE || layout == LAYOUT_DENSE;
+  struct arena arena;
+  arena_init(&arena, NULL);
+  if (unions) take_union(source, selection, validity, &arena, &out);
+  if (layout == LAYOUT_RUN_ENDS) take_runs(source, selection, validity, &arena, &out);
+  if (unions || layout == LAYOUT_RUN_ENDS) out.null_count = 0;
+  if (unions || layout == LAYOUT_RUN_ENDS) validity = NULL;
   if (validity == NULL) free(bits);
+  if (!unions) out.buffers[0] = validity;
   if (layout == LAYOUT_FIXED) take_fixed(source, selection, validity, &out);
   if (layout == LAYOUT_BITS) take_bits(source, selection, validity, &out);
   if (layout == LAYOUT_BYTES) take_bytes(source, selection, validity, &out);
   if (layout == LAYOUT_LIST) take_list(source, selection, validity, &out);
   if (layout == LAYOUT_FIXED_LIST) take_fixed_list(source, selection, &out);
+  if (layout == LAYOUT_VIEWS) take_views(source, selection, validity, &arena, &out);
+  if (layout == LAYOUT_LIST_VIEW) take_list_views(source, selection, validity, &out);
   for (int32_t i = 0; layout == LAYOUT_STRUCT && i < field->n_children; i++)
     take_child(source, i, selection, &out);
-  check_canonical(source, &out);
+  if (layout < LAYOUT_SPARSE) check_canonical(source, &out);
+  arena_free(&arena);
   return out;
 }
 

@@ -238,7 +238,7 @@ static bool spark_hashes(const char *type) {
   static const char *const refused[] = {"C", "S", "I", "L", "e", "tts", "ttm", "ttu", "tiD"};
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     if (strcmp(type, refused[i]) == 0) return false;
-  return true;
+  return strstr(type, "sparse(") == NULL && strstr(type, "dense(") == NULL;
 }
 
 /* Rows hashed together equal rows hashed one by one, at any offset, with any nulls. */

@@ -21,7 +21,7 @@ static int free_nodes(void **state) {
 static ashuf_schema *import_column(struct ArrowSchema *column) {
   struct ashuf_error error = {0};
   ashuf_schema *schema = NULL;
-  ashuf_status status = schema_import_any(schema_node_batch(column), NULL, &schema, &error);
+  ashuf_status status = ashuf_schema_import(schema_node_batch(column), NULL, &schema, &error);
   if (status != ASHUF_OK) fail_msg("%s", error.message);
   return schema;
 }
@@ -100,7 +100,7 @@ static void expect_round_trip(struct ArrowSchema *column, const char *text) {
   assert_string_equal(exported.children[0]->format, column->format);
   assert_int_equal(exported.children[0]->flags, column->flags);
   ashuf_schema *again = NULL;
-  assert_int_equal(schema_import_any(&exported, NULL, &again, NULL), ASHUF_OK);
+  assert_int_equal(ashuf_schema_import(&exported, NULL, &again, NULL), ASHUF_OK);
   assert_true(ashuf_schema_equal(schema, again));
   assert_int_equal(schema_require_equal(schema, again, NULL), ASHUF_OK);
   exported.release(&exported);
@@ -323,19 +323,6 @@ static void a_cycle_of_dictionaries_is_refused(void **state) {
                  "dictionary-encoded themselves");
 }
 
-static void types_not_supported_yet_are_named(void **state) {
-  (void)state;
-  expect_refused(schema_node_batch(schema_node("vu", "v")), ASHUF_UNSUPPORTED_TYPE,
-                 SITE_SCHEMA_NOT_SUPPORTED, "column \"v\": type utf8_view is not supported");
-  expect_refused(schema_node_batch(schema_node_add(schema_node("+l", "l"), union_node("+us:0,1"))),
-                 ASHUF_UNSUPPORTED_TYPE, SITE_SCHEMA_NOT_SUPPORTED,
-                 "column \"l\": type sparse_union<a: int32=0, b: utf8=1> is not supported");
-  expect_refused(
-      schema_node_batch(schema_node_encode(schema_node("i", "d"), schema_node("vz", ""))),
-      ASHUF_UNSUPPORTED_TYPE, SITE_SCHEMA_NOT_SUPPORTED,
-      "column \"d\": type binary_view is not supported");
-}
-
 /* ---- Metadata ---- */
 
 /* Two pairs of the same key and one before it in order; native-endian lengths. */
@@ -466,7 +453,6 @@ int main(void) {
       cmocka_unit_test_teardown(depth_has_a_limit, free_nodes),
       cmocka_unit_test_teardown(shared_children_cannot_multiply_without_end, free_nodes),
       cmocka_unit_test_teardown(a_cycle_of_dictionaries_is_refused, free_nodes),
-      cmocka_unit_test_teardown(types_not_supported_yet_are_named, free_nodes),
       cmocka_unit_test_teardown(metadata_is_sorted_and_the_last_of_equal_keys_stays, free_nodes),
       cmocka_unit_test_teardown(many_pairs_are_sorted, free_nodes),
       cmocka_unit_test_teardown(bad_metadata_is_refused, free_nodes),

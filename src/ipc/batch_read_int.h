@@ -1,0 +1,57 @@
+/* What the files that read a batch share: the walk through a message's lists. */
+#ifndef ASHUF_IPC_BATCH_READ_INT_H
+#define ASHUF_IPC_BATCH_READ_INT_H
+
+#include "ipc/batch_read.h"
+
+/* What the fields of one batch share, and where the walk through one message's lists stands.
+ * A dictionary is a walk of its own, over its own message, into the same holder. */
+struct batch_walk {
+  const struct batch_header *header;
+  const struct body *body;
+  const struct batch_read_options *options;
+  struct dictionary_table *dictionaries;
+  struct batch_holder *holder;
+  const struct field *column; /* top-level, for messages */
+  struct ashuf_error *error;
+  uint64_t metadata_offset;
+  uint64_t lengths_end; /* end of the last offsets buffer converted in place */
+  uint32_t node;
+  uint32_t buffer;
+  uint32_t variadic;
+  int version;
+};
+
+struct span {
+  const uint8_t *data;
+  uint64_t size;
+  uint64_t offset; /* in the stream */
+};
+
+/* An error that names the column and two numbers. */
+ashuf_status batch_fail(struct batch_walk *walk, ashuf_status status, int site, uint64_t offset,
+                        const char *text, int64_t a, int64_t b);
+ashuf_status batch_next_buffer(struct batch_walk *walk, struct span *span);
+/* The next buffer of count values of width bytes, at an address that the field's type needs. */
+ashuf_status batch_next_values(struct batch_walk *walk, const struct field *field, int64_t count,
+                               uint64_t width, struct span *span);
+ashuf_status batch_read_children(struct batch_walk *walk, const struct field *field,
+                                 struct ArrowArray *out);
+/* Every child must hold at least need values. */
+ashuf_status batch_check_children(struct batch_walk *walk, const struct ArrowArray *out,
+                                  int64_t need);
+
+/* Gives a view array its buffer pointers, as many as the next variadic count says. */
+ashuf_status batch_take_view_pointers(struct batch_walk *walk, struct ArrowArray *out);
+/* The layouts of batch_read_views.c and batch_read_unions.c. The validity of those that have one
+ * is read; node is the array's. */
+ashuf_status batch_read_views(struct batch_walk *walk, const struct field *field,
+                              struct ArrowArray *out);
+ashuf_status batch_read_list_views(struct batch_walk *walk, const struct field *field,
+                                   struct ArrowArray *out);
+ashuf_status batch_read_union(struct batch_walk *walk, const struct field *field,
+                              const struct ipc_node *node, struct ArrowArray *out);
+ashuf_status batch_read_runs(struct batch_walk *walk, const struct field *field,
+                             const struct ipc_node *node, struct ArrowArray *out);
+
+#endif /* ASHUF_IPC_BATCH_READ_INT_H */
