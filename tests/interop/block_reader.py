@@ -123,8 +123,8 @@ def undo_lengths(stream):
 # ---- Blocks and map outputs ----------------------------------------------------------------------
 
 
-def blocks(data):
-    """(tag without its flag, flag, record batch) of each block."""
+def frames(data):
+    """(tag without its flag, flag, number of columns, plain stream) of each block."""
     at = 0
     while at < len(data):
         length, columns, tag = HEADER.unpack_from(data, at)
@@ -133,13 +133,24 @@ def blocks(data):
         flag = bool(tag[0] & 0x80)
         tag = bytes([tag[0] & 0x7F]) + tag[1:]
         stream = undo_codec(tag, payload)
-        with pa.ipc.open_stream(undo_lengths(stream) if flag else stream) as reader:
+        yield tag, flag, columns, undo_lengths(stream) if flag else stream
+        at += 8 + length
+
+
+def streams(data):
+    """The plain Arrow stream of each block."""
+    return [stream for _, _, _, stream in frames(data)]
+
+
+def blocks(data):
+    """(tag without its flag, flag, record batch) of each block."""
+    for tag, flag, columns, stream in frames(data):
+        with pa.ipc.open_stream(stream) as reader:
             (batch,) = list(reader)
         batch.validate(full=True)
         assert batch.num_columns == columns
         assert batch.num_rows > 0
         yield tag, flag, batch
-        at += 8 + length
 
 
 def partitions(data, index):

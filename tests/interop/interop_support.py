@@ -2,7 +2,9 @@
 
 import datetime
 import decimal
+import functools
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,21 @@ def program():
         print("ASHUF_BIN is not set: skipped")
         sys.exit(77)
     return path
+
+
+def unavailable(why):
+    """Ends the tests, as skipped; with CI set as failed."""
+    print(why)
+    sys.exit(1 if os.environ.get("CI") else 77)
+
+
+def build_folder(name):
+    """A folder in the build folder, made."""
+    root = os.environ.get("ASHUF_BUILD_DIR")
+    if not root:
+        unavailable("ASHUF_BUILD_DIR is not set: skipped")
+    os.makedirs(os.path.join(root, name), exist_ok=True)
+    return os.path.join(root, name)
 
 
 def test_data(*parts):
@@ -43,11 +60,66 @@ def fails(*arguments, stdin=None):
     return done.returncode, done.stderr.decode(errors="replace")
 
 
+def refused(*arguments):
+    """The message of a run that must find its input bad: one line, and the place of the fault."""
+    status, message = fails(*arguments)
+    assert status == 1, f"exit status {status}: {message}"
+    assert message.count("\n") == 1 and message.endswith("\n"), message
+    assert re.search(r"\bbyte \d+", message), f"no offset: {message}"
+    return message
+
+
 def read_stream(data, full=True):
     with pa.ipc.open_stream(data) as reader:
         table = reader.read_all()
     table.validate(full=full)
     return table
+
+
+# ---- What the program reads ----------------------------------------------------------------------
+
+# Types that came to Arrow later: the words that stand for them where types are written down.
+FAMILIES = {
+    "views": ("string_view", "utf8_view", "utf8view", "binary_view", "binaryview"),
+    "list views": ("list_view", "listview"),
+    "unions": ("union",),
+    "runs": ("run_end", "runendencoded"),
+}
+
+
+def one_row_of(family):
+    number = pa.array([1], pa.int8())
+    if family == "views":
+        return pa.array(["a"], pa.string_view())
+    if family == "list views":
+        return pa.array([[1]], pa.list_view(pa.int8()))
+    if family == "unions":
+        return pa.UnionArray.from_sparse(number, [pa.nulls(1), number])
+    return pa.RunEndEncodedArray.from_arrays([1], number)
+
+
+@functools.cache
+def is_read(family):
+    """Whether the program reads a family of types; what it does not read it says it does not."""
+    batch = pa.record_batch([one_row_of(family)], names=["c"])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    stream = sink.getvalue().to_pybytes()
+    done = subprocess.run([program(), "cat", "-"], input=stream, capture_output=True, timeout=60)
+    if done.returncode == 0:
+        return True
+    message = done.stderr.decode()
+    assert done.returncode == 1 and "is not supported" in message, f"{family}: {message}"
+    print(f"     {family} are not supported: left out")
+    return False
+
+
+def covered(types):
+    """Whether the program reads all types in a text that names them."""
+    text = str(types)
+    names = [family for family, words in FAMILIES.items() if any(word in text for word in words)]
+    return all([is_read(family) for family in names])
 
 
 # ---- Tables -------------------------------------------------------------------------------------
@@ -73,6 +145,8 @@ def values(kind, n):
         pa.types.is_binary: lambda i: word(i).encode(),
         pa.types.is_large_binary: lambda i: word(i).encode() * 2,
         pa.types.is_string: word,
+        pa.types.is_string_view: lambda i: word(i) + "!" * (i % 20),
+        pa.types.is_binary_view: lambda i: word(i).encode() * (i % 3),
         pa.types.is_large_string: lambda i: word(i) * 2,
         pa.types.is_date: lambda i: datetime.date.fromordinal(719163 + i * 99 - 5000),
         pa.types.is_time: lambda i: datetime.time(i % 24, i % 60, i * 7 % 60),
@@ -82,6 +156,8 @@ def values(kind, n):
         pa.types.is_fixed_size_list: lambda i: values(kind.value_type, kind.list_size),
         pa.types.is_list: lambda i: values(kind.value_type, i % 5),
         pa.types.is_large_list: lambda i: values(kind.value_type, i % 4),
+        pa.types.is_list_view: lambda i: values(kind.value_type, i % 5),
+        pa.types.is_large_list_view: lambda i: values(kind.value_type, i % 4),
         pa.types.is_struct: lambda i: {f.name: values(f.type, i % 7 + 1)[-1] for f in kind},
         pa.types.is_map: lambda i: list(
             zip([f"k{k}" for k in range(i % 4)], values(kind.item_type, i % 4))
@@ -103,8 +179,14 @@ def decoded(kind):
         return pa.struct([f.with_type(decoded(f.type)) for f in kind])
     if pa.types.is_map(kind):
         return pa.map_(kind.key_field, kind.item_field.with_type(decoded(kind.item_type)))
+    if pa.types.is_union(kind):
+        return pa.union([f.with_type(decoded(f.type)) for f in kind], kind.mode, kind.type_codes)
+    if pa.types.is_run_end_encoded(kind):
+        return pa.run_end_encoded(kind.run_end_type, decoded(kind.value_type))
     for check, make in (
         (pa.types.is_fixed_size_list, lambda f: pa.list_(f, kind.list_size)),
+        (pa.types.is_large_list_view, pa.large_list_view),
+        (pa.types.is_list_view, pa.list_view),
         (pa.types.is_large_list, pa.large_list),
         (pa.types.is_list, pa.list_),
     ):
@@ -114,7 +196,41 @@ def decoded(kind):
 
 
 def array(kind, n):
+    if any(word in str(kind) for word in ("union", "run_end", "list_view<item: dictionary")):
+        return assemble(kind, n)
     return encode(pa.array(values(kind, n), decoded(kind)), kind)
+
+
+def assemble(kind, n):
+    """Types that pyarrow makes of parts only."""
+    if pa.types.is_run_end_encoded(kind):
+        ends = [min(3 * i + 3, n) for i in range((n + 2) // 3)]
+        parts = pa.array(ends, kind.run_end_type), assemble(kind.value_type, len(ends))
+        return pa.RunEndEncodedArray.from_arrays(*parts)
+    if pa.types.is_union(kind):
+        return assemble_union(kind, n)
+    if pa.types.is_list_view(kind):
+        child = assemble(kind.value_type, 2 * n)
+        starts = pa.array([2 * i if i % 3 != 2 else None for i in reversed(range(n))], pa.int32())
+        return pa.ListViewArray.from_arrays(starts, pa.array([i % 3 for i in range(n)]), child)
+    if pa.types.is_list(kind):
+        offsets = pa.array([2 * i if i % 3 != 2 else None for i in range(n)] + [2 * n], pa.int32())
+        return pa.ListArray.from_arrays(offsets, assemble(kind.value_type, 2 * n))
+    if pa.types.is_struct(kind):
+        return pa.StructArray.from_arrays([assemble(f.type, n) for f in kind], fields=list(kind))
+    return array(kind, n)
+
+
+def assemble_union(kind, n):
+    ids = [kind.type_codes[i % 4 == 0] for i in range(n)]
+    names = [field.name for field in kind]
+    codes = pa.array(ids, pa.int8())
+    if kind.mode == "sparse":
+        children = [array(field.type, n) for field in kind]
+        return pa.UnionArray.from_sparse(codes, children, names, kind.type_codes)
+    offsets = pa.array([ids[:i].count(code) for i, code in enumerate(ids)], pa.int32())
+    children = [array(f.type, ids.count(code)) for f, code in zip(kind, kind.type_codes)]
+    return pa.UnionArray.from_dense(codes, offsets, children, names, kind.type_codes)
 
 
 def encode(plain, kind):
@@ -164,6 +280,27 @@ def dictionary_types():
         words, pa.dictionary(pa.int32(), pa.large_string()), pa.dictionary(pa.uint16(), pa.int64()),
         pa.dictionary(pa.int64(), pa.decimal128(12, 3)), pa.list_(words),
         pa.struct([pa.field("d", words), pa.field("i", pa.int8())]),
+    ]  # fmt: skip
+
+
+def union_types():
+    members = [pa.field("number", pa.int32()), pa.field("text", pa.string())]
+    return [pa.sparse_union(members, [5, 7]), pa.dense_union(members, [5, 7])]
+
+
+def newer_types():
+    """Types of the families that came to Arrow later."""
+    runs = pa.run_end_encoded(pa.int16(), pa.string())
+    sparse, dense = union_types()
+    words = pa.dictionary(pa.int8(), pa.string())
+    coded = pa.sparse_union([pa.field("d", words), pa.field("n", pa.null())])
+    return [
+        pa.string_view(), pa.binary_view(), pa.list_(pa.string_view()),
+        pa.dictionary(pa.int8(), pa.string_view()), pa.list_view(pa.int16()),
+        pa.large_list_view(pa.string()), pa.list_view(pa.struct([pa.field("v", pa.binary_view())])),
+        sparse, dense, pa.list_(sparse), pa.list_(dense), pa.struct([pa.field("u", dense)]),
+        runs, pa.run_end_encoded(pa.int32(), pa.int64()), pa.run_end_encoded(pa.int64(), sparse),
+        coded, pa.list_view(words), pa.run_end_encoded(pa.int32(), words),
     ]  # fmt: skip
 
 

@@ -11,10 +11,12 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import block_reader  # noqa: E402
 from interop_support import (  # noqa: E402
     all_types,
+    covered,
     expect_equal,
     leaf_types,
     main,
     nested_types,
+    newer_types,
     read_stream,
     run,
     table_of,
@@ -80,6 +82,32 @@ def test_dictionaries_in_every_codec_and_layout():
     table = table_of(all_types(), 500)
     for codec, layout in itertools.product(TAGS, LAYOUTS):
         assert check(table, codec, layout) == 0, "lengths beside dictionaries"
+
+
+def rows_by_id(batches):
+    """Rows as text, for types that pyarrow does not sort."""
+    rows = [zip(batch["id"].to_pylist(), batch["c0"].to_pylist()) for batch in batches]
+    return sorted((number, repr(value)) for part in rows for number, value in part)
+
+
+def check_rows(kind, codec, layout):
+    what = f"{kind}, {codec}, {layout}"
+    table = table_of([kind], 200)
+    want = rows_by_id(table.to_batches())
+    data, index = shuffle(table, codec, layout)
+    parts = block_reader.partitions(data, index)
+    found = [found for part in parts for found in block_reader.blocks(part)]
+    assert not any(flag for _, flag, _ in found), f"{what}: lengths beside types without"
+    assert all(batch.schema.field("c0").type == kind for _, _, batch in found), what
+    assert rows_by_id([batch for _, _, batch in found]) == want, f"{what}, blocks"
+    got = read_stream(run("cat", "--format", "arrow", "out"))
+    assert rows_by_id(got.to_batches()) == want, f"{what}, cat"
+
+
+def test_types_of_later_versions_in_every_codec_and_layout():
+    for kind in filter(covered, newer_types()):
+        for codec, layout in itertools.product(TAGS, LAYOUTS):
+            check_rows(kind, codec, layout)
 
 
 def test_offsets_as_lengths_are_used_and_can_be_left_out():
