@@ -152,6 +152,10 @@ def as_bytes(value):
     return "x:" + value.hex()
 
 
+def as_text(value):
+    return value.decode("utf-8", "surrogateescape")
+
+
 def value_maker(field):
     """The width of a value of a type of fixed width, and what makes a value of its bytes."""
     kind, parameters = field.kind, field.parameters
@@ -274,7 +278,7 @@ class Batch:
         data = self.buffer()
         for i in range(n):
             value = data[offsets[i] : offsets[i + 1]]
-            yield value.decode("utf-8", "surrogateescape") if "utf8" in kind else as_bytes(value)
+            yield as_text(value) if "utf8" in kind else as_bytes(value)
 
     def views(self, kind, n):
         views = self.buffer()
@@ -283,9 +287,9 @@ class Batch:
             size, _, which, start = struct.unpack_from("<i4sii", views, 16 * i)
             inline = views[16 * i + 4 : 16 * i + 16]
             # The view of a null row may point anywhere.
-            outside = size > 12 and not 0 <= which < len(data)
-            value = inline[: max(size, 0)] if size <= 12 or outside else data[which][start:][:size]
-            yield value.decode("utf-8", "surrogateescape") if kind == "utf8view" else as_bytes(value)
+            far = size > 12 and 0 <= which < len(data)
+            value = data[which][start:][:size] if far else inline[: max(size, 0)]
+            yield as_text(value) if kind == "utf8view" else as_bytes(value)
 
     def lists(self, field, n, width):
         offsets = starts(self.buffer(), n, width)

@@ -66,7 +66,8 @@ def test_types_of_later_versions():
 
 
 def test_unions_of_old_metadata():
-    kinds = [kind for kind in newer() if "union" in str(kind)]
+    # Runs are younger than V4: pyarrow gives them a validity buffer there, which no page describes.
+    kinds = [kind for kind in newer() if "union" in str(kind) and "run_end" not in str(kind)]
     for kind in kinds:
         batches = batches_of(table_of([kind], ROWS))
         check(batches, f"{kind}, V4", metadata_version=pa.ipc.MetadataVersion.V4)

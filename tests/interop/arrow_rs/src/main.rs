@@ -64,7 +64,7 @@ fn write(folder: &Path) -> Result<(), Failure> {
     }
     put(folder, "together", &with_row_numbers(&together, &[]))?;
     put(folder, "no_columns", &blocks::no_columns(cases::ROWS))?;
-    let pairs = [("z", "last"), ("a", "first"), ("ARROW:extension:name", "one.of.ours"), ("é", "")];
+    let pairs = [("z", "last"), ("a", "1"), ("ARROW:extension:name", "one.of.ours"), ("é", "")];
     put(folder, "metadata", &with_row_numbers(&together[..2], &pairs))
 }
 

@@ -101,7 +101,7 @@ pub fn structs() -> Vec<Case> {
     ]
 }
 
-// ---- Unions --------------------------------------------------------------------------------------
+// ---- Unions -------------------------------------------------------------------------------------
 
 fn members(first: &ArrayRef, second: &ArrayRef) -> UnionFields {
     let fields = vec![field("number", first, true), field("text", second, true)];
@@ -142,7 +142,7 @@ pub fn unions() -> Vec<Case> {
     ]
 }
 
-// ---- Runs and dictionaries: as they are, and decoded ---------------------------------------------
+// ---- Runs and dictionaries: as they are, and decoded --------------------------------------------
 
 type Both = (ArrayRef, ArrayRef);
 
