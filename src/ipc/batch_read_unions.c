@@ -11,14 +11,10 @@ static ashuf_status refuse_nulls(struct batch_walk *walk, const struct ipc_node 
 
 /* ---- Unions ------------------------------------------------------------------------------- */
 
-/* Up to V4 a validity bitmap stands in front, of which there can be nothing to say. */
+/* Up to V4 a validity bitmap stands in front: without nulls it is ignored, whatever it holds. */
 static ashuf_status skip_validity(struct batch_walk *walk) {
   struct span span;
-  if (walk->version >= METADATA_V5) return ASHUF_OK;
-  ashuf_status status = batch_next_buffer(walk, &span);
-  if (status != ASHUF_OK || span.size == 0) return status;
-  return batch_fail(walk, ASHUF_BAD_BATCH, SITE_OWN_NULLS, span.offset,
-                    "a union with a validity bitmap: bytes", (int64_t)span.size, 0);
+  return walk->version >= METADATA_V5 ? ASHUF_OK : batch_next_buffer(walk, &span);
 }
 
 static ashuf_status check_type_ids(struct batch_walk *walk, const struct field *field,

@@ -242,9 +242,20 @@ static bool start(struct schema_reader *reader, ashuf_memory *memory) {
   return reader->schema != NULL;
 }
 
+/* The schema's own rules know of no bytes: they are broken in this message. */
+static ashuf_status seal_schema(const struct schema_reader *reader) {
+  ashuf_status status = schema_seal(reader->schema, false, reader->error);
+  bool placed = status == ASHUF_OK || status == ASHUF_OUT_OF_MEMORY ||
+                status == ASHUF_MEMORY_LIMIT || reader->error == NULL;
+  if (placed) return status;
+  reader->error->space = ASHUF_SPACE_STREAM;
+  reader->error->offset = reader->flatbuf.offset;
+  return status;
+}
+
 static ashuf_status finish(const struct schema_reader *reader, ashuf_status status, bool seal,
                            ashuf_schema **out) {
-  if (status == ASHUF_OK && seal) status = schema_seal(reader->schema, false, reader->error);
+  if (status == ASHUF_OK && seal) status = seal_schema(reader);
   if (status == ASHUF_OK)
     *out = reader->schema;
   else
