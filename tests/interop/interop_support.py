@@ -2,7 +2,6 @@
 
 import datetime
 import decimal
-import functools
 import os
 import re
 import subprocess
@@ -74,52 +73,6 @@ def read_stream(data, full=True):
         table = reader.read_all()
     table.validate(full=full)
     return table
-
-
-# ---- What the program reads ----------------------------------------------------------------------
-
-# Types that came to Arrow later: the words that stand for them where types are written down.
-FAMILIES = {
-    "views": ("string_view", "utf8_view", "utf8view", "binary_view", "binaryview"),
-    "list views": ("list_view", "listview"),
-    "unions": ("union",),
-    "runs": ("run_end", "runendencoded"),
-}
-
-
-def one_row_of(family):
-    number = pa.array([1], pa.int8())
-    if family == "views":
-        return pa.array(["a"], pa.string_view())
-    if family == "list views":
-        return pa.array([[1]], pa.list_view(pa.int8()))
-    if family == "unions":
-        return pa.UnionArray.from_sparse(number, [pa.nulls(1), number])
-    return pa.RunEndEncodedArray.from_arrays([1], number)
-
-
-@functools.cache
-def is_read(family):
-    """Whether the program reads a family of types; what it does not read it says it does not."""
-    batch = pa.record_batch([one_row_of(family)], names=["c"])
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    stream = sink.getvalue().to_pybytes()
-    done = subprocess.run([program(), "cat", "-"], input=stream, capture_output=True, timeout=60)
-    if done.returncode == 0:
-        return True
-    message = done.stderr.decode()
-    assert done.returncode == 1 and "is not supported" in message, f"{family}: {message}"
-    print(f"     {family} are not supported: left out")
-    return False
-
-
-def covered(types):
-    """Whether the program reads all types in a text that names them."""
-    text = str(types)
-    names = [family for family, words in FAMILIES.items() if any(word in text for word in words)]
-    return all([is_read(family) for family in names])
 
 
 # ---- Tables -------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pyarrow as pa
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import golden_json  # noqa: E402
 import ipc_values  # noqa: E402
-from interop_support import covered, main, refused, run, test_data  # noqa: E402
+from interop_support import main, refused, run, test_data  # noqa: E402
 
 
 def pairs(big_endian=False):
@@ -26,11 +26,9 @@ def pairs(big_endian=False):
 
 
 def read_pairs():
-    """(path of the stream, what it holds) of those whose types are read."""
+    """(path of the stream, what it holds)."""
     for path, json_path in pairs():
-        want = golden_json.read(json_path)
-        if covered([field.shape() for field in want.fields]):
-            yield path, want
+        yield path, golden_json.read(json_path)
 
 
 def expect_values(got, want, what):
@@ -62,7 +60,7 @@ def test_streams_equal_their_json():
         expect_values(got, want, path)
         expect_types(got, want, path)
         compared += 1
-    assert compared >= 50, compared
+    assert compared >= 60, compared
 
 
 def test_schemas_keep_their_metadata():
@@ -93,7 +91,7 @@ def test_blocks_equal_their_json():
             expect_values(got, want, f"{path} in blocks, {layout}")
             expect_types(got, want, f"{path} in blocks, {layout}")
             compared += 1
-    assert compared >= 80, compared
+    assert compared >= 100, compared
 
 
 def test_big_endian_is_refused():
