@@ -182,11 +182,11 @@ static int cat_blocks(struct cat *cat, struct map_input *input) {
   return EXIT_GOOD;
 }
 
-static int cat_shuffle(struct cat *cat, const char *path) {
+static int cat_shuffle(struct cat *cat, const struct input *file) {
   struct map_input input;
   struct ashuf_error error;
-  if (map_input_open(&input, path, ASHUF_VALIDATE_FULL, &error) != ASHUF_OK)
-    return fail_error(path, &error);
+  if (map_input_open(&input, file->path, file->listed, ASHUF_VALIDATE_FULL, &error) != ASHUF_OK)
+    return fail_error(file->path, &error);
   int status = seek(cat, &input);
   if (status == EXIT_GOOD) status = cat_blocks(cat, &input);
   map_input_close(&input);
@@ -194,7 +194,7 @@ static int cat_shuffle(struct cat *cat, const char *path) {
 }
 
 static int cat_input(struct cat *cat, const struct input *input) {
-  if (input->kind == INPUT_SHUFFLE) return cat_shuffle(cat, input->path);
+  if (input->kind == INPUT_SHUFFLE) return cat_shuffle(cat, input);
   if (cat->options->partition.given)
     return fail_usage("cat", "--partition: %s is Arrow IPC and has no partitions",
                       shown_path(input->path));
@@ -208,8 +208,22 @@ static int end_without_schema(const struct cat *cat, const char *path) {
   return EXIT_GOOD;
 }
 
+/* Before the first row: of a directory that is not finished nothing is printed. */
+static int check_listed(const struct inputs *inputs) {
+  for (size_t i = 0; i < inputs->n; i++) {
+    struct map_input input;
+    struct ashuf_error error;
+    const struct input *file = &inputs->list[i];
+    if (!file->listed) continue;
+    if (map_input_open(&input, file->path, true, ASHUF_VALIDATE_FULL, &error) != ASHUF_OK)
+      return fail_error(file->path, &error);
+    map_input_close(&input);
+  }
+  return EXIT_GOOD;
+}
+
 static int cat_all(struct cat *cat, const struct inputs *inputs) {
-  int status = EXIT_GOOD;
+  int status = check_listed(inputs);
   cat->bytes = inputs->size;
   progress_start();
   for (size_t i = 0; i < inputs->n && status == EXIT_GOOD; i++) {
@@ -274,7 +288,8 @@ const struct command command_cat = {
     "\n"
     "FILE is a .data file (its .index stands beside it; without one the whole file counts as\n"
     "one partition), or an Arrow IPC file or stream; '-' is an IPC stream on standard input.\n"
-    "DIR stands for all shuffle_*.data in it, in the order of the numbers in their names.\n"
+    "DIR stands for all shuffle_*.data in it, in the order of the numbers in their names; there\n"
+    "one without its .index is an error, since a write that was killed leaves such.\n"
     "Rows come file by file, partition by partition, in the order they were written. All must\n"
     "have the same columns. Every block is checked in full before its rows are printed.\n",
     options,

@@ -168,13 +168,13 @@ static int count_blocks(struct info *info, struct map_input *input, struct count
   }
 }
 
-static int info_shuffle(struct info *info, const char *path) {
+static int info_shuffle(struct info *info, const struct input *file) {
   struct map_input input;
   struct ashuf_error error;
   ashuf_schema *schema = NULL;
   struct counts all = {0};
-  if (map_input_open(&input, path, ASHUF_VALIDATE_TRUSTED, &error) != ASHUF_OK)
-    return fail_error(path, &error);
+  if (map_input_open(&input, file->path, file->listed, ASHUF_VALIDATE_TRUSTED, &error) != ASHUF_OK)
+    return fail_error(file->path, &error);
   int64_t n = map_input_partitions(&input);
   struct counts *per = must_allocate((size_t)n, sizeof *per);
   int status = count_blocks(info, &input, per, &schema);
@@ -271,8 +271,7 @@ static int info_all(const struct info_options *given, const struct inputs *input
   progress_start();
   for (size_t i = 0; i < inputs->n; i++) {
     const struct input *input = &inputs->list[i];
-    int one =
-        input->kind == INPUT_SHUFFLE ? info_shuffle(&info, input->path) : info_ipc(&info, input);
+    int one = input->kind == INPUT_SHUFFLE ? info_shuffle(&info, input) : info_ipc(&info, input);
     status = worse(status, one);
   }
   progress_stop();

@@ -82,12 +82,13 @@ static void check_blocks(struct finding *finding, struct map_input *input) {
   }
 }
 
-static void check_shuffle(struct finding *finding) {
+static void check_shuffle(struct finding *finding, bool listed) {
   struct map_input input;
   struct ashuf_error error;
-  if (map_input_open(&input, finding->path, ASHUF_VALIDATE_FULL, &error) != ASHUF_OK) {
+  if (map_input_open(&input, finding->path, listed, ASHUF_VALIDATE_FULL, &error) != ASHUF_OK) {
     add_fault(finding, &error);
-    if (error.status == ASHUF_BAD_INDEX) set_text(finding->row, "index", "bad");
+    if (error.status == ASHUF_BAD_INDEX)
+      set_text(finding->row, "index", input.unfinished ? "none" : "bad");
     return;
   }
   check_blocks(finding, &input);
@@ -129,7 +130,7 @@ static int verify_input(struct report *report, const struct input *input) {
   finding.faults = json_array();
   set_text(finding.row, "file", shown_path(input->path));
   if (input->kind == INPUT_SHUFFLE)
-    check_shuffle(&finding);
+    check_shuffle(&finding, input->listed);
   else
     check_ipc(&finding, input->size);
   set_text(finding.row, "state", state_of(finding.status));

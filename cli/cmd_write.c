@@ -16,6 +16,7 @@
 #include "staging.h"
 #include "text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static const int codec_numbers[] = {ASHUF_CODEC_LZ4, ASHUF_CODEC_NONE, ASHUF_COD
                                     ASHUF_CODEC_SNAPPY};
 static const char *const layouts[] = {"compact", "arrow-rs", NULL};
 static const char *const length_choices[] = {"auto", "off", NULL};
+static const char *const dictionary_choices[] = {"keep", "plain", NULL};
 
 struct write_options {
   const char *output;
@@ -35,8 +37,11 @@ struct write_options {
   int codec; /* position in codecs */
   struct option_integer level;
   struct option_integer max_rows;
+  const char *max_body;
+  uint64_t max_body_bytes; /* what it says; 0: the default */
   int layout;
   int lengths;
+  int dictionaries;
   bool sync;
   int format;
 };
@@ -49,13 +54,16 @@ static const struct option_spec options[] = {
     {"hash", 0, "COL,...", OPTION_TEXT, offsetof(struct write_options, hash), NULL, 0, 0,
      "the key: rows are placed by the hash of these columns, as\n"
      "Apache Spark places them; without it all rows go to\n"
-     "partition 0"},
+     "partition 0. A name with a comma: '\"a,b\",c'"},
     {"codec", 0, "CODEC", OPTION_CHOICE, offsetof(struct write_options, codec), codecs, 0, 0,
      "lz4 (default), none, zstd or snappy"},
     {"level", 0, "L", OPTION_INTEGER, offsetof(struct write_options, level), NULL, INT32_MIN,
      INT32_MAX, "zstd: -131072 to 22 (default 1); lz4: 0 to 12 (default 0)"},
     {"max-rows", 0, "R", OPTION_INTEGER, offsetof(struct write_options, max_rows), NULL, 1,
      INT32_MAX, "of one block (default 8192)"},
+    {"max-body", 0, "SIZE", OPTION_TEXT, offsetof(struct write_options, max_body), NULL, 0, 0,
+     "bytes of the buffers of one block, before the codec; K, M\n"
+     "and G stand for powers of 1024 (default 64M)"},
     {"layout", 0, "LAYOUT", OPTION_CHOICE, offsetof(struct write_options, layout), layouts, 0, 0,
      "compact   little padding, no validity without nulls (default)\n"
      "arrow-rs  the bytes that arrow-rs writes"},
@@ -63,6 +71,11 @@ static const struct option_spec options[] = {
      length_choices, 0, 0,
      "auto  where codec and layout gain by it (default)\n"
      "off   for readers older than Comet 1.2"},
+    {"dictionaries", 0, "HOW", OPTION_CHOICE, offsetof(struct write_options, dictionaries),
+     dictionary_choices, 0, 0,
+     "keep   dictionary columns stay so, each block with the\n"
+     "       values it uses (default)\n"
+     "plain  they are written as their values"},
     {"sync", 0, NULL, OPTION_FLAG, offsetof(struct write_options, sync), NULL, 0, 0,
      "have files and directory on the disk before success"},
     {"format", 0, "FORMAT", OPTION_CHOICE, offsetof(struct write_options, format), report_formats,
@@ -98,6 +111,23 @@ static int check_level(const struct write_options *given) {
   return EXIT_GOOD;
 }
 
+/* Bytes, or with K, M or G a multiple of them. */
+static int read_max_body(struct write_options *given) {
+  static const char units[] = "KMG";
+  char *end = NULL;
+  const char *text = given->max_body;
+  if (text == NULL) return EXIT_GOOD;
+  errno = 0;
+  uint64_t number = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+  const char *unit = number == 0 || *end == '\0' ? NULL : strchr(units, *end);
+  unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
+  bool odd = number == 0 || errno != 0 || end[unit != NULL] != '\0';
+  if (odd || number > (uint64_t)INT64_MAX >> shift)
+    return fail_usage("write", "--max-body: '%s' is not a size such as 1000000, 512K or 64M", text);
+  given->max_body_bytes = number << shift;
+  return EXIT_GOOD;
+}
+
 static int check_inputs(const struct arguments *inputs) {
   int standard = 0;
   if (inputs->n == 0) return fail_usage("write", "no INPUT given; see 'ashuf write --help'");
@@ -106,8 +136,9 @@ static int check_inputs(const struct arguments *inputs) {
   return EXIT_GOOD;
 }
 
-static int check_options(const struct write_options *given, const struct arguments *inputs) {
+static int check_options(struct write_options *given, const struct arguments *inputs) {
   int status = check_inputs(inputs);
+  if (status == EXIT_GOOD) status = read_max_body(given);
   if (status != EXIT_GOOD) return status;
   if (given->output == NULL) return fail_usage("write", "-o DIR is missing");
   if (given->output[0] == '\0') return fail_usage("write", "-o: the name is empty");
@@ -170,7 +201,9 @@ static struct ashuf_writer_options writer_options(struct job *job) {
   out.encode.level = (int)given->level.value;
   out.encode.layout = given->layout;
   out.encode.max_rows = given->max_rows.value;
+  out.encode.max_body = given->max_body_bytes;
   out.encode.offsets_as_lengths = given->lengths;
+  out.encode.dictionaries = given->dictionaries;
   out.sync = given->sync;
   out.progress = on_progress;
   out.progress_data = job;
@@ -321,12 +354,14 @@ const struct command command_write = {
     "\n"
     "All outputs appear together when the last is finished, and replace files of the same names,\n"
     "as Spark's do; other files in DIR stay. When anything fails, or at an interrupt, none\n"
-    "appears and older ones stay as they were.\n"
+    "appears and older ones stay as they were. What a killed write left in DIR is taken back or\n"
+    "removed by the next.\n"
     "\n"
     "The report has a line a map output. ratio is how many bytes before the codec one byte\n"
     "behind it stands for.\n",
     options,
     "  ashuf write flights.arrow -o out --partitions 200 --hash carrier,origin\n"
     "  ashuf write a.arrow b.arrow -o out --partitions 16 --hash id --codec zstd --level 3\n"
+    "  ashuf write a.arrow -o out --partitions 8 --hash '\"last, first\",id'\n"
     "  ashuf cat out --format arrow | ashuf write - -o fewer --partitions 8 --hash id\n",
     run};

@@ -25,7 +25,7 @@ static char *data_path(const char *path) {
 
 static void add(struct inputs *out, char *path, enum input_kind kind, uint64_t size) {
   out->list = must_grow(out->list, out->n + 1, sizeof *out->list);
-  out->list[out->n++] = (struct input){path, kind, size};
+  out->list[out->n++] = (struct input){path, kind, size, false};
 }
 
 static enum input_kind kind_of(const char *path, const unsigned char *head, size_t size) {
@@ -89,6 +89,11 @@ static uint64_t size_of(const char *path) {
   return stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
 }
 
+static void add_listed(struct inputs *out, char *path) {
+  add(out, path, INPUT_SHUFFLE, size_of(path));
+  out->list[out->n - 1].listed = true;
+}
+
 static int add_directory(struct inputs *out, const char *path) {
   DIR *directory = opendir(path);
   if (directory == NULL) return fail_os(path, errno, "cannot open directory");
@@ -99,7 +104,7 @@ static int add_directory(struct inputs *out, const char *path) {
     if (i + 1 < n && strcmp(names[i], names[i + 1]) == 0)
       free(names[i]); /* the .data and the .index of one output */
     else
-      add(out, names[i], INPUT_SHUFFLE, size_of(names[i]));
+      add_listed(out, names[i]);
   }
   free(names);
   if (n > 0) return EXIT_GOOD;

@@ -17,6 +17,7 @@ struct input {
   char *path; /* of the data file, where it is a shuffle's; "-" is standard input */
   enum input_kind kind;
   uint64_t size; /* bytes of that file; 0 where not known */
+  bool listed;   /* found in a directory, where only what has an index is finished */
 };
 
 struct inputs {

@@ -29,14 +29,34 @@ static int add_key(struct keys *out, const char *name, const ashuf_schema *schem
   return EXIT_GOOD;
 }
 
+/*
+ * The name in quotation marks at the start of *rest, its marks undone in place; *rest then is
+ * behind the comma, or NULL at the end. NULL where the marks are not closed.
+ */
+static const char *take_quoted(char **rest) {
+  char *name = *rest + 1;
+  char *to = name;
+  const char *from = name;
+  while (from[0] != '\0' && (from[0] != '"' || from[1] == '"')) {
+    from += from[0] == '"';
+    *to++ = *from++;
+  }
+  if (from[0] == '\0' || (from[1] != ',' && from[1] != '\0')) return NULL;
+  *rest = from[1] == ',' ? *rest + (from - *rest) + 2 : NULL;
+  *to = '\0';
+  return name;
+}
+
 int keys_find(struct keys *out, const char *list, const ashuf_schema *schema, const char *path) {
   int status = EXIT_GOOD;
   if (ashuf_schema_find_column(schema, list) >= 0) return add_key(out, list, schema, path);
   char *names = must_copy(list);
   char *rest = names;
   while (rest != NULL && status == EXIT_GOOD) {
-    const char *name = strsep(&rest, ",");
-    status = add_key(out, name, schema, path);
+    const char *name = rest[0] == '"' ? take_quoted(&rest) : strsep(&rest, ",");
+    status = name == NULL
+                 ? fail_usage("write", "--hash: a name in \" needs a \" and a comma behind it")
+                 : add_key(out, name, schema, path);
   }
   free(names);
   if (status != EXIT_GOOD) keys_free(out);

@@ -11,8 +11,9 @@ struct keys {
 
 /*
  * The columns that a list of names, separated by commas, means. Where one is missing, says so
- * with the nearest that exists, and returns EXIT_USAGE. A column whose own name has a comma is
- * meant where the whole list is its name.
+ * with the nearest that exists, and returns EXIT_USAGE. A name that has a comma or begins with a
+ * quotation mark stands in quotation marks, in which two are one, as in CSV; a list that as a
+ * whole is a column's name needs none.
  */
 int keys_find(struct keys *out, const char *list, const ashuf_schema *schema, const char *path);
 void keys_free(struct keys *keys);

@@ -2,6 +2,7 @@
 
 #include "limit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static ashuf_status open_all(struct map_input *out, struct ashuf_error *error) {
@@ -13,14 +14,27 @@ static ashuf_status open_all(struct map_input *out, struct ashuf_error *error) {
   return status;
 }
 
-ashuf_status map_input_open(struct map_input *out, const char *path, int validate,
-                            struct ashuf_error *error) {
+static ashuf_status check_finished(struct map_input *input, struct ashuf_error *error) {
+  input->unfinished = !ashuf_map_file_has_index(input->file);
+  if (!input->unfinished) return ASHUF_OK;
+  memset(error, 0, sizeof *error);
+  error->status = ASHUF_BAD_INDEX;
+  error->block_offset = UINT64_MAX;
+  error->map = error->partition = error->block = -1;
+  (void)snprintf(error->message, sizeof error->message,
+                 "no index beside it: not a finished output");
+  return error->status;
+}
+
+ashuf_status map_input_open(struct map_input *out, const char *path, bool require_index,
+                            int validate, struct ashuf_error *error) {
   const struct ashuf_decode_options defaults = ASHUF_DECODE_OPTIONS_INIT;
   memset(out, 0, sizeof *out);
   out->path = path;
   out->options = defaults;
   out->options.validate = validate;
   ashuf_status status = open_all(out, error);
+  if (status == ASHUF_OK && require_index) status = check_finished(out, error);
   if (status != ASHUF_OK) map_input_close(out);
   return status;
 }

@@ -15,6 +15,7 @@ struct map_input {
   ashuf_ctx *ctx;
   struct ashuf_block_cursor cursor;
   struct ashuf_decode_options options;
+  bool unfinished; /* the index that is required is not there */
 };
 
 struct map_block {
@@ -24,9 +25,13 @@ struct map_block {
   struct ArrowArray batch;    /* the caller releases it */
 };
 
-/* validate is an enum ashuf_validate. */
-ashuf_status map_input_open(struct map_input *out, const char *path, int validate,
-                            struct ashuf_error *error);
+/*
+ * validate is an enum ashuf_validate. Without an index the whole file counts as one partition; with
+ * require_index that is BAD_INDEX: what stands in a directory without its index is no finished
+ * output.
+ */
+ashuf_status map_input_open(struct map_input *out, const char *path, bool require_index,
+                            int validate, struct ashuf_error *error);
 /* Goes to one partition, which exists. */
 ashuf_status map_input_seek(struct map_input *input, int64_t partition, struct ashuf_error *error);
 ashuf_status map_input_next(struct map_input *input, struct map_block *out, int *found,

@@ -1,17 +1,23 @@
 #include "staging.h"
 
 #include "cli.h"
+#include "commit.h"
 #include "failure.h"
 #include "interrupt.h"
 #include "text.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define HIDDEN ".ashuf-"
+#define HIDDEN_ENDING "XXXXXX"
+#define MOST_TRIES 100
 
 static char *output_name(const char *directory, size_t map, const char *ending) {
   return must_print("%s/shuffle_0_%zu_0%s", directory, map, ending);
@@ -25,77 +31,130 @@ char *final_path(const struct staging *staging, size_t map, const char *ending) 
   return output_name(staging->directory, map, ending);
 }
 
+/* ---- What killed runs left ---------------------------------------------------------------- */
+
+static bool is_hidden(const char *name) {
+  return strncmp(name, HIDDEN, strlen(HIDDEN)) == 0 &&
+         strlen(name) == strlen(HIDDEN) + strlen(HIDDEN_ENDING);
+}
+
+/* Where the lock can be had its owner is dead, and nobody else is at it. */
+static int settle_one(const struct staging *staging, const char *name) {
+  int status = EXIT_GOOD;
+  const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  int fd = openat(staging->directory_fd, name, flags);
+  if (fd < 0) return EXIT_GOOD;
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+    struct commit commit = {staging->directory, staging->directory_fd, fd, 0};
+    char *path = must_print("%s/%s", staging->directory, name);
+    status = commit_settle(&commit);
+    if (status == EXIT_GOOD) remove_directory(path);
+    free(path);
+  }
+  (void)close(fd);
+  return status;
+}
+
+static int settle_all(const struct staging *staging) {
+  int status = EXIT_GOOD;
+  DIR *directory = opendir(staging->directory);
+  if (directory == NULL) return EXIT_GOOD;
+  for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+    if (is_hidden(entry->d_name)) status = worse(status, settle_one(staging, entry->d_name));
+  (void)closedir(directory);
+  return status;
+}
+
+/* At the start only where nobody is naming files just now; a commit settles once more. */
+static int settle_early(const struct staging *staging) {
+  if (flock(staging->directory_fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return EXIT_GOOD;
+  int status = settle_all(staging);
+  (void)flock(staging->directory_fd, LOCK_UN);
+  return status;
+}
+
+/* ---- Open --------------------------------------------------------------------------------- */
+
+/* A directory that may be written to but not read can be used, though not locked. */
+static int open_directory(const char *path) {
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return fd >= 0 || errno != EACCES ? fd : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Locked, and still there: before the lock another run could take it for a leftover. */
+static bool is_ours(int fd, const char *path) {
+  struct stat opened;
+  struct stat named;
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  return fstat(fd, &opened) == 0 && stat(path, &named) == 0 && opened.st_ino == named.st_ino;
+}
+
+/* Returns 0 or an errno. */
+static int make_hidden(struct staging *staging) {
+  for (int i = 0; i < MOST_TRIES; i++) {
+    staging->hidden = must_print("%s/" HIDDEN HIDDEN_ENDING, staging->directory);
+    int failure = mkdtemp(staging->hidden) == NULL ? errno : 0;
+    if (failure == 0) {
+      staging->hidden_fd = open(staging->hidden, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      if (staging->hidden_fd < 0 && errno != ENOENT) failure = errno;
+      if (staging->hidden_fd >= 0 && is_ours(staging->hidden_fd, staging->hidden)) return 0;
+      if (staging->hidden_fd >= 0) (void)close(staging->hidden_fd);
+    }
+    free(staging->hidden);
+    staging->hidden = NULL;
+    staging->hidden_fd = -1;
+    if (failure != 0) return failure;
+  }
+  return EAGAIN;
+}
+
+static int open_all(struct staging *out) {
+  out->directory_fd = open_directory(out->directory);
+  if (out->directory_fd < 0) return fail_os(out->directory, errno, "cannot write into directory");
+  int status = settle_early(out);
+  if (status != EXIT_GOOD) return status;
+  int failure = make_hidden(out);
+  return failure == 0 ? EXIT_GOOD : fail_os(out->directory, failure, "cannot write into directory");
+}
+
 int staging_open(struct staging *out, const char *directory) {
   memset(out, 0, sizeof *out);
   out->directory = directory;
+  out->directory_fd = out->hidden_fd = -1;
   out->made = mkdir(directory, 0777) == 0;
   if (!out->made && errno != EEXIST) return fail_os(directory, errno, "cannot make directory");
-  out->hidden = must_print("%s/.ashuf-XXXXXX", directory);
-  if (mkdtemp(out->hidden) == NULL) {
-    int failure = errno;
-    if (out->made) (void)rmdir(directory);
-    free(out->hidden);
-    out->hidden = NULL;
-    return fail_os(directory, failure, "cannot write into directory");
+  int status = open_all(out);
+  if (status != EXIT_GOOD) {
+    staging_close(out);
+    return status;
   }
   out->open = true;
   interrupt_watch(out->hidden);
   return EXIT_GOOD;
 }
 
-/* The old index goes first: it must not stand beside a new data file. */
-static int name_output(const struct staging *staging, size_t map) {
-  char *old_index = final_path(staging, map, ".index");
-  char *data = final_path(staging, map, ".data");
-  char *made_data = staging_path(staging, map, ".data");
-  char *made_index = staging_path(staging, map, ".index");
-  int failure = 0;
-  if (unlink(old_index) != 0 && errno != ENOENT) failure = errno;
-  if (failure == 0 && rename(made_data, data) != 0) failure = errno;
-  if (failure == 0 && rename(made_index, old_index) != 0) failure = errno;
-  int status = failure == 0 ? EXIT_GOOD : fail_os(data, failure, "cannot name file");
-  free(old_index);
-  free(data);
-  free(made_data);
-  free(made_index);
-  return status;
-}
+/* ---- End ---------------------------------------------------------------------------------- */
 
-static void remove_output(const struct staging *staging, size_t map) {
-  char *index = final_path(staging, map, ".index");
-  char *data = final_path(staging, map, ".data");
-  (void)unlink(index);
-  (void)unlink(data);
-  free(index);
-  free(data);
-}
-
-static int sync_directory(const char *path) {
-  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return fail_os(path, errno, "cannot sync directory");
-  int status = EXIT_GOOD;
-  if (fsync(fd) != 0) status = fail_os(path, errno, "cannot sync directory");
-  (void)close(fd);
-  return status;
-}
-
-/* The hidden directory is empty or given up: it goes, and signals are ours no longer. */
-static void end_guard(struct staging *staging) {
-  remove_directory(staging->hidden);
+/* The hidden directory has what is given up, or keeps what could not be put back. */
+static void end_guard(struct staging *staging, bool settled) {
+  if (settled)
+    remove_directory(staging->hidden);
+  else
+    remark(staging->hidden, "holds the older files; the next write tries to put them back");
   staging->open = false;
   interrupt_end();
 }
 
 int staging_commit(struct staging *staging, size_t n, bool sync) {
-  int status = EXIT_GOOD;
+  const struct commit commit = {staging->directory, staging->directory_fd, staging->hidden_fd, n};
+  bool settled = true;
+  (void)flock(staging->directory_fd, LOCK_EX);
   interrupt_hold();
-  for (size_t map = 0; map < n && status == EXIT_GOOD; map++) {
-    status = name_output(staging, map);
-    if (status == EXIT_GOOD) continue;
-    for (size_t i = 0; i < map; i++) remove_output(staging, i);
-  }
-  if (status == EXIT_GOOD && sync) status = sync_directory(staging->directory);
-  end_guard(staging);
+  int status = settle_all(staging);
+  if (status == EXIT_GOOD) status = commit_run(&commit, sync, &settled);
+  end_guard(staging, settled);
+  (void)flock(staging->directory_fd, LOCK_UN);
   if (status == EXIT_GOOD) staging->made = false; /* it stays */
   return status;
 }
@@ -103,9 +162,12 @@ int staging_commit(struct staging *staging, size_t n, bool sync) {
 void staging_close(struct staging *staging) {
   if (staging->open) {
     interrupt_hold();
-    end_guard(staging);
+    end_guard(staging, true);
   }
+  if (staging->hidden_fd >= 0) (void)close(staging->hidden_fd);
+  if (staging->directory_fd >= 0) (void)close(staging->directory_fd);
   if (staging->made) (void)rmdir(staging->directory);
   free(staging->hidden);
   staging->hidden = NULL;
+  staging->hidden_fd = staging->directory_fd = -1;
 }

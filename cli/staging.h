@@ -2,9 +2,14 @@
  * Map outputs that appear together or not at all.
  *
  * Files are made in a directory of their own inside the output directory (.ashuf-XXXXXX, on the
- * same file system) under their final names, and renamed into the output directory when all are
- * finished. Until then what stood there is untouched; a run that is killed leaves at most a
- * hidden directory, and a failed or interrupted one leaves nothing.
+ * same file system) under their final names, and named in the output directory when all are
+ * finished (commit.h). Until then what stood there is untouched; a run that fails or is
+ * interrupted leaves nothing, and one that is killed at most its hidden directory, which the next
+ * run into the same output directory settles and removes.
+ *
+ * Locks, both by flock on directories: a run holds its hidden directory from open to close, so
+ * that others can tell whether its owner lives; and the output directory while it settles or
+ * names files. A file system without such locks has leftovers that stay.
  *
  * Order: staging_open -> staging_path ... -> staging_commit, or staging_close, which is always
  * last and removes what was not committed. Signals are watched from open to close (interrupt.h).
@@ -17,7 +22,9 @@
 
 struct staging {
   const char *directory; /* the caller's */
+  int directory_fd;
   char *hidden;
+  int hidden_fd;
   bool made; /* directory did not exist before */
   bool open;
 };
@@ -27,7 +34,7 @@ int staging_open(struct staging *out, const char *directory);
 /* Allocated: where the file of map output number map is made, or where it will stand. */
 char *staging_path(const struct staging *staging, size_t map, const char *ending);
 char *final_path(const struct staging *staging, size_t map, const char *ending);
-/* Names the outputs [0, n): .data, then .index. After a failure none of them is there. */
+/* Names the outputs [0, n). After a failure the older ones stand as they did. */
 int staging_commit(struct staging *staging, size_t n, bool sync);
 void staging_close(struct staging *staging);
 

@@ -107,7 +107,7 @@ def test_data_cut_short():
         assert result.err.startswith(f"ashuf: {INDEX}: "), result.err
         assert result.err.count("\n") == 1
     os.remove(INDEX)
-    result = expect(ashuf("verify", "out"), BAD_DATA)
+    result = expect(ashuf("verify", DATA), BAD_DATA)
     assert LINE.fullmatch(result.err), result.err
 
 
