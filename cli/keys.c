@@ -55,7 +55,8 @@ int keys_find(struct keys *out, const char *list, const ashuf_schema *schema, co
   while (rest != NULL && status == EXIT_GOOD) {
     const char *name = rest[0] == '"' ? take_quoted(&rest) : strsep(&rest, ",");
     status = name == NULL
-                 ? fail_usage("write", "--hash: a name in \" needs a \" and a comma behind it")
+                 ? fail_usage("write",
+                              "--hash: a quoted name is not closed in front of a comma or the end")
                  : add_key(out, name, schema, path);
   }
   free(names);

@@ -76,6 +76,75 @@ def test_level_and_lengths_are_taken():
     expect(ashuf("cat", "out"), GOOD, out=SMALL_CSV)
 
 
+def test_max_body_cuts_blocks():
+    put("small.arrows", small())
+    expect(ashuf("write", *["small.arrows"] * 200, "-o", "many", "--partitions", "1"), GOOD)
+    put("long.arrows", ashuf("cat", "many", "--format", "arrow").bytes)
+    blocks = []
+    for size in ("64M", "64K", "8192", "8K", "1G"):
+        result = expect(ashuf("write", "long.arrows", "-o", "out", "--partitions", "1",
+                              "--max-body", size, "--format", "json"), GOOD, err="")
+        blocks.append(json.loads(result.out)[0]["blocks"])
+        expect(ashuf("cat", "out"), GOOD, out=ashuf("cat", "long.arrows").out)
+    assert blocks[0] == blocks[4] == 1 and 1 < blocks[1] < blocks[2] == blocks[3], blocks
+
+
+def dictionary_stream():
+    """Rows whose only column is a dictionary of texts."""
+    try:
+        import pyarrow as pa
+    except ImportError as why:
+        raise Skip("no pyarrow") from why
+    batch = pa.record_batch({"color": pa.array(["red", "blue", None, "red"]).dictionary_encode()})
+    with pa.ipc.new_stream("colors.arrows", batch.schema) as writer:
+        writer.write_batch(batch)
+    return "colors.arrows"
+
+
+def test_dictionaries_are_kept_or_written_as_their_values():
+    name = dictionary_stream()
+    types = []
+    for options in ((), ("--dictionaries", "keep"), ("--dictionaries", "plain")):
+        expect(ashuf("write", name, "-o", "out", "--partitions", "1", *options), GOOD, err="")
+        expect(ashuf("cat", "out"), GOOD, out="color\nred\nblue\n\nred\n", err="")
+        (row,) = json.loads(expect(ashuf("info", "out", "--format", "json"), GOOD, err="").out)
+        types.append(row["schema"][0]["type"])
+    assert types[0] == types[1] != types[2] == "utf8", types
+
+
+def keyed_by(key, name="odd.arrows"):
+    """The rows of each partition, without the names of columns; or what is wrong."""
+    result = ashuf("write", name, "-o", "out", "--partitions", "5", "--hash", key)
+    if result.status != GOOD:
+        return result.err
+    parts = [expect(ashuf("cat", "out", "--partition", p, "--format", "csv"), GOOD).out
+             for p in range(5)]
+    return [part.splitlines()[1:] for part in parts]
+
+
+def test_names_with_commas_and_quotation_marks_can_be_keys():
+    try:
+        import pyarrow as pa
+    except ImportError as why:
+        raise Skip("no pyarrow") from why
+    names = ["a,b", "c", '"q"', "a", "b"]
+    batch = pa.record_batch([pa.array(range(i * 7, i * 7 + 50)) for i in range(5)], names=names)
+    plain = batch.rename_columns(["v", "w", "x", "y", "z"])
+    for path, one in (("odd.arrows", batch), ("plain.arrows", plain)):
+        with pa.ipc.new_stream(path, one.schema) as writer:
+            writer.write_batch(one)
+    for key, same in (('"a,b"', "v"), ("a,b", "v"), ('"a,b",c', "v,w"), ('c,"a,b"', "w,v"),
+                      ('"""q"""', "x"), ('"q"', "x"), ('"c","a"', "w,y"), ("b,a", "z,y"),
+                      ('b,"""q""",c', "z,x,w")):
+        rows = keyed_by(same, "plain.arrows")
+        assert sum(map(len, rows)) == 50 and keyed_by(key) == rows, key
+    for key in ('"a,b', '"a,b"c', 'c,"a', '"a""'):
+        assert keyed_by(key) == ("ashuf: write: --hash: a quoted name is not closed in front of a "
+                                 "comma or the end\n"), (key, keyed_by(key))
+    assert keyed_by('c,""') == "ashuf: write: --hash: a column name is empty\n"
+    assert keyed_by('"a,b",') == "ashuf: write: --hash: a column name is empty\n"
+
+
 def test_standard_input_and_several_inputs():
     put("a.arrows", small())
     expect(ashuf("write", "a.arrows", "-", "-o", "out", "--partitions", "2", "--hash", "name,id",
