@@ -50,9 +50,9 @@ enum view_fault {
 /* Views of valid slots. */
 int64_t validate_views(const struct view_scan *scan, enum view_fault *fault);
 
-/* Offsets and sizes of valid slots stay in [0, limit). width 4, 8. */
+/* Offsets and sizes of all slots, nulls included as Arrow has it, stay in [0, limit). width 4, 8. */
 int64_t validate_list_views(const void *offsets, const void *sizes, int width, int64_t length,
-                            const uint8_t *validity, int64_t limit);
+                            int64_t limit);
 
 /* Every type id is one of known. */
 int64_t validate_type_ids(const uint8_t *ids, int64_t length, const int8_t *known, int32_t n_known);

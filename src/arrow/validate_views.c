@@ -50,9 +50,8 @@ int64_t validate_views(const struct view_scan *scan, enum view_fault *fault) {
 }
 
 int64_t validate_list_views(const void *offsets, const void *sizes, int width, int64_t length,
-                            const uint8_t *validity, int64_t limit) {
+                            int64_t limit) {
   for (int64_t i = 0; i < length; i++) {
-    if (validity != NULL && !bit_get(validity, i)) continue;
     int64_t offset = load_offset(offsets, width, i);
     int64_t size = load_offset(sizes, width, i);
     if (offset < 0 || size < 0 ||

@@ -17,8 +17,4 @@ static inline size_t bits_size(int64_t n) { return (size_t)((n + 7) / 8); }
 /* The number of set bits among bits [offset, offset + n). */
 int64_t bits_count(const uint8_t *bits, int64_t offset, int64_t n);
 
-/* Copies n bits from bit offset of source to bit 0 of out; the bits of out's last byte past n
- * become 0. Writes bits_size(n) bytes. */
-void bits_copy(uint8_t *out, const uint8_t *source, int64_t offset, int64_t n);
-
 #endif /* ASHUF_BASE_BITS_H */

@@ -15,7 +15,6 @@ struct ashuf_memory {
   _Atomic uint64_t peak;
   _Atomic uint64_t allocations;
   _Atomic uint64_t total;
-  atomic_bool limited; /* what refused the last bytes */
 };
 
 static void *system_allocate(size_t size, size_t alignment) {
@@ -31,18 +30,33 @@ static void raise_peak(ashuf_memory *memory, uint64_t now) {
   }
 }
 
-bool memory_charge(ashuf_memory *memory, size_t bytes) {
-  if (memory == NULL || bytes == 0) return true;
-  uint64_t before = atomic_fetch_add_explicit(&memory->now, bytes, memory_order_relaxed);
+/* Whether this thread's last refusal came from a limit or a host. */
+static _Thread_local bool limited;
+
+/* Adds bytes where they fit; a request that does not fit is never seen by others. */
+static bool reserve(ashuf_memory *memory, uint64_t bytes, uint64_t *after) {
   uint64_t limit = memory->options.limit;
-  bool over = limit != 0 && (bytes > limit || before > limit - bytes);
-  if (over || (memory->options.grow != NULL &&
-               memory->options.grow(memory->options.user_data, bytes) != 0)) {
+  uint64_t before = atomic_load_explicit(&memory->now, memory_order_relaxed);
+  do {
+    if (limit != 0 && (bytes > limit || before > limit - bytes)) return false;
+    *after = before + bytes;
+  } while (!atomic_compare_exchange_weak_explicit(&memory->now, &before, *after,
+                                                  memory_order_relaxed, memory_order_relaxed));
+  return true;
+}
+
+bool memory_charge(ashuf_memory *memory, size_t bytes) {
+  uint64_t after = 0;
+  if (memory == NULL || bytes == 0) return true;
+  limited = !reserve(memory, bytes, &after);
+  if (limited) return false;
+  const struct ashuf_memory_options *options = &memory->options;
+  limited = options->grow != NULL && options->grow(options->user_data, bytes) != 0;
+  if (limited) {
     atomic_fetch_sub_explicit(&memory->now, bytes, memory_order_relaxed);
-    atomic_store_explicit(&memory->limited, true, memory_order_relaxed);
     return false;
   }
-  raise_peak(memory, before + bytes);
+  raise_peak(memory, after);
   return true;
 }
 
@@ -53,7 +67,7 @@ void memory_discharge(ashuf_memory *memory, size_t bytes) {
 }
 
 bool memory_was_limited(const ashuf_memory *memory) {
-  return memory != NULL && atomic_load_explicit(&memory->limited, memory_order_relaxed);
+  return memory != NULL && limited;
 }
 
 static void *allocate(ashuf_memory *memory, size_t size, size_t alignment) {
@@ -65,7 +79,7 @@ static void *allocate(ashuf_memory *memory, size_t size, size_t alignment) {
                       : system_allocate(size, alignment);
   if (pointer == NULL) {
     memory_discharge(memory, size);
-    atomic_store_explicit(&memory->limited, false, memory_order_relaxed);
+    limited = false;
     return NULL;
   }
   atomic_fetch_add_explicit(&memory->allocations, 1, memory_order_relaxed);

@@ -29,8 +29,8 @@ void *memory_grow(ashuf_memory *memory, void *pointer, size_t old_size, size_t n
 bool memory_charge(ashuf_memory *memory, size_t bytes);
 void memory_discharge(ashuf_memory *memory, size_t bytes);
 
-/* Whether the last allocation or charge that failed was refused by the limit or the host, and not
- * by the allocator. */
+/* Whether the last allocation or charge that failed in this thread was refused by the limit or the
+ * host, and not by the allocator. */
 bool memory_was_limited(const ashuf_memory *memory);
 
 #endif /* ASHUF_BASE_MEMORY_H */

@@ -50,6 +50,7 @@ static ashuf_status source_read(void *self, void *out, size_t size, size_t *got,
 }
 static const uint8_t *source_borrow(void *self, size_t size) { return decoder_borrow(self, size); }
 static uint64_t source_bound(const void *self) { return decoder_bound(self); }
+static uint64_t source_allowed(const void *self) { return decoder_allowed(self); }
 
 /* ---- One decode --------------------------------------------------------------------------- */
 
@@ -58,7 +59,7 @@ struct decode {
   const struct ashuf_decode_options *options;
   struct ashuf_block_info *info;
   struct ashuf_bytes *owner; /* NULL where the block stays the caller's */
-  struct body *lent;         /* the body that lies in it; kept alive by the batch */
+  struct body *lent;         /* the first body that lies in it: a reference */
   const ashuf_schema *schema;
   struct ArrowArray batch;
   struct ashuf_error *error;
@@ -155,8 +156,7 @@ static ashuf_status read_schema(struct decode *decode) {
  * changed in it. */
 static bool may_lend(const struct decode *decode, const struct message *message) {
   return decode->owner != NULL && decode->info->codec == ASHUF_CODEC_NONE &&
-         message->type == MESSAGE_BATCH && message->batch.compression == BODY_PLAIN &&
-         !decode->info->offsets_as_lengths;
+         message->batch.compression == BODY_PLAIN && !decode->info->offsets_as_lengths;
 }
 
 /* The body where it lies, or in memory of its own where no type could be read from its address. */
@@ -165,7 +165,8 @@ static ashuf_status lend_body(struct decode *decode, size_t size, struct body **
   uint64_t offset = decoder->stream.position;
   const uint8_t *data = message_stream_borrow(&decoder->stream, size);
   if (((uintptr_t)data & 7) == 0) {
-    *out = decode->lent = body_lend(decoder->memory, data, size, offset);
+    *out = body_lend(decoder->memory, data, size, offset, decode->lent);
+    if (*out != NULL && decode->lent == NULL) decode->lent = body_ref(*out);
   } else {
     *out = body_new(decoder->memory, size);
     if (*out != NULL) {
@@ -209,7 +210,9 @@ static ashuf_status take_batch(struct decode *decode, const struct message *mess
       batch_read(decode->schema, message, body, &decoder->dictionaries, &options, decoder->memory,
                  &decode->batch, decode->error);
   if (status != ASHUF_OK) return status;
-  return dictionary_table_check_used(&decoder->dictionaries, decode->error);
+  status = dictionary_table_check_ids(&decoder->dictionaries, decode->schema, decode->error);
+  if (status != ASHUF_OK) decode->batch.release(&decode->batch);
+  return status;
 }
 
 /* One message behind the schema. *done: it was the record batch. */
@@ -300,7 +303,8 @@ ashuf_status block_decode_payload(struct block_decoder *decoder, const uint8_t *
                                   struct ashuf_error *error) {
   struct decode decode = {.decoder = decoder, .options = options, .info = info, .error = error};
   if (owner != NULL && owner->release != NULL) decode.owner = owner;
-  const struct byte_source source = {decoder->codec, source_read, source_borrow, source_bound};
+  const struct byte_source source = {decoder->codec, source_read, source_borrow, source_bound,
+                                    source_allowed};
   ashuf_status status = decoder_open(decoder->codec, info->codec, payload, size,
                                      options->max_decoded_bytes, error);
   if (status == ASHUF_OK) {
@@ -309,9 +313,10 @@ ashuf_status block_decode_payload(struct block_decoder *decoder, const uint8_t *
     status = decode_stream(&decode);
     info->stream_size = decoder->stream.position;
   }
+  if (status == ASHUF_OK && decode.lent != NULL) body_adopt(decode.lent, owner);
   trim(decoder);
+  body_free(decode.lent);
   if (status != ASHUF_OK) return status;
-  if (decode.lent != NULL) body_adopt(decode.lent, owner);
   info->rows = decode.batch.length;
   *schema = decode.schema;
   *batch = decode.batch;

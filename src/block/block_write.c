@@ -75,6 +75,9 @@ static bool level_in_range(const struct ashuf_encode_options *own) {
   return own->level == 0;
 }
 
+/* The enums of encode options have two values each. */
+static bool is_one_of_two(int option) { return option == 0 || option == 1; }
+
 ashuf_status encode_options_check(const struct ashuf_encode_options *own,
                                   struct ashuf_error *error) {
   const char *name = ashuf_codec_name(own->codec);
@@ -87,10 +90,10 @@ ashuf_status encode_options_check(const struct ashuf_encode_options *own,
   if (!level_in_range(own))
     return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_ENCODE_OPTIONS,
                      "codec %s has no level %d", name, own->level);
-  if (own->max_rows < 1 || (own->layout != ASHUF_LAYOUT_COMPACT &&
-                            own->layout != ASHUF_LAYOUT_ARROW_RS))
+  if (own->max_rows < 1 || !is_one_of_two(own->layout) || !is_one_of_two(own->dictionaries) ||
+      !is_one_of_two(own->offsets_as_lengths))
     return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_ENCODE_OPTIONS,
-                     "max_rows or layout is out of range");
+                     "max_rows, layout, dictionaries or offsets_as_lengths is out of range");
   return ASHUF_OK;
 }
 
@@ -138,6 +141,7 @@ static struct batch_layout batch_layout_of(const struct block_encoder *encoder,
                                            const struct ashuf_encode_options *options) {
   bool arrow_rs = options->layout == ASHUF_LAYOUT_ARROW_RS;
   return (struct batch_layout){.padding = arrow_rs ? 64 : 8,
+                               .message_alignment = arrow_rs ? 64 : encoder->wide_values ? 16 : 8,
                                .validity_always = arrow_rs,
                                .offsets_as_lengths = uses_lengths(encoder, options),
                                .keep_dictionaries =
@@ -155,7 +159,6 @@ struct block_job {
   const struct source_set *set;
   const struct ashuf_encode_options *options;
   struct batch_layout layout;
-  uint32_t alignment; /* of messages in the stream */
   bool more_follows;  /* a block that the next rows could still join is not written */
   struct ashuf_buffer *out;
   struct ashuf_error *error;
@@ -164,7 +167,7 @@ struct block_job {
 /* Prefix, flatbuffer, padding. */
 static void write_message(const struct block_job *job, const uint8_t *metadata, size_t size) {
   struct encoder *codec = job->encoder->codec;
-  size_t padded = round_up(PREFIX_SIZE + size, job->alignment) - PREFIX_SIZE;
+  size_t padded = round_up(PREFIX_SIZE + size, job->layout.message_alignment) - PREFIX_SIZE;
   uint8_t prefix[PREFIX_SIZE];
   store_u32(prefix, CONTINUATION);
   store_u32(prefix + 4, (uint32_t)padded);
@@ -352,7 +355,6 @@ static ashuf_status encode(struct block_encoder *encoder, const struct source_se
   job->encoder = encoder;
   job->set = set;
   job->layout = batch_layout_of(encoder, job->options);
-  job->alignment = encoder->wide_values && job->layout.padding < 16 ? 16 : job->layout.padding;
   size_t start = job->out->size;
   bool complete = true;
   while (cut->taken < cut->selection->n_rows && status == ASHUF_OK && complete) {

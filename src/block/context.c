@@ -93,8 +93,9 @@ static ashuf_status decode_from_tag(ashuf_ctx *ctx, struct ashuf_bytes *bytes, c
   if (status != ASHUF_OK) return status;
   /* A given block that the batch does not live in has served. */
   if (bytes->release != NULL) {
-    bytes->release(bytes);
+    struct ashuf_bytes served = *bytes;
     bytes->release = NULL;
+    served.release(&served);
   }
   ctx->stats.blocks_decoded++;
   ctx->stats.rows_decoded += (uint64_t)info->rows;

@@ -212,6 +212,10 @@ uint64_t decoder_position(const struct decoder *d) {
   return d->position;
 }
 
+uint64_t decoder_allowed(const struct decoder *d) {
+  return d->max_output - d->position;
+}
+
 uint64_t decoder_bound(const struct decoder *d) {
   if (d->codec == NULL) return 0;
   uint64_t allowed = d->max_output - d->position;

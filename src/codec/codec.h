@@ -55,6 +55,8 @@ uint64_t decoder_position(const struct decoder *decoder);
  * largest expansion, and from max_output: what an allocation may be sized by.
  */
 uint64_t decoder_bound(const struct decoder *decoder);
+/* What max_output leaves. */
+uint64_t decoder_allowed(const struct decoder *decoder);
 
 /*
  * Requires that the data has ended, and properly: no byte left to decode (TRAILING_DATA), LZ4's

@@ -36,8 +36,6 @@ static struct body **body_at(const struct batch_holder *holder, uint32_t i) {
 }
 
 void batch_holder_keep(struct batch_holder *holder, struct body *body) {
-  for (uint32_t i = 0; i < holder->n_bodies; i++)
-    if (*body_at(holder, i) == body) return;
   *body_at(holder, holder->n_bodies++) = body_ref(body);
 }
 
@@ -121,7 +119,13 @@ uint64_t batch_holder_retained(const struct ArrowArray *array) {
   if (array == NULL || array->release != array_release) return 0;
   const struct batch_holder *holder = array->private_data;
   uint64_t bytes = holder->allocation;
-  for (uint32_t i = 0; i < holder->n_bodies; i++) bytes += body_retained(*body_at(holder, i));
+  const struct body *counted = NULL; /* all lent bodies of a batch lie in one block */
+  for (uint32_t i = 0; i < holder->n_bodies; i++) {
+    const struct body *owner = body_owner(*body_at(holder, i));
+    bytes += (*body_at(holder, i))->allocation;
+    if (owner != NULL && owner != counted) bytes += body_block_size(owner);
+    if (owner != NULL) counted = owner;
+  }
   for (const struct holder_extra *extra = holder->extras; extra != NULL; extra = extra->next)
     bytes += extra->size;
   return bytes;

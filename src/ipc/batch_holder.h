@@ -33,7 +33,7 @@ struct batch_holder {
 /* Room for one batch of the schema; NULL: out of memory. */
 struct batch_holder *batch_holder_new(const ashuf_schema *schema, ashuf_memory *memory);
 
-/* The holder keeps a reference to the body. */
+/* The holder keeps a reference to the body; once a body. */
 void batch_holder_keep(struct batch_holder *holder, struct body *body);
 
 /* A zeroed array of the batch, owned by the holder until it is released or moved out. */

@@ -13,10 +13,6 @@ ashuf_status batch_undo_lengths(struct lengths_place *place, int width, int64_t 
     return error_at(error, ASHUF_BAD_BATCH, SITE_LENGTHS_SIZE, place->offset,
                     "lengths take %llu bytes where %llu belong", (unsigned long long)place->size,
                     (unsigned long long)bytes);
-  if (at < *place->end)
-    return error_at(error, ASHUF_BAD_BATCH, SITE_LENGTHS_ORDER, place->offset,
-                    "offsets buffers stored as lengths overlap or are out of order");
-  *place->end = at + bytes;
   scratch->size = 0;
   if (!buffer_append(scratch, memory, place->data, (size_t)bytes))
     return error_memory(error, SITE_BATCH_MEMORY, memory, (size_t)bytes);

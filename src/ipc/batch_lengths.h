@@ -1,8 +1,8 @@
 /*
  * Undoing "offsets as lengths" in a body, and which schemas allow it.
  *
- * The conversion is in place, so two buffers that overlap could undo each other's checks: the
- * offsets buffers of such a block have to follow one another.
+ * The conversion is in place, so buffers that overlap could undo each other's checks: the reader
+ * requires that the buffers of such a body follow one another.
  */
 #ifndef ASHUF_IPC_BATCH_LENGTHS_H
 #define ASHUF_IPC_BATCH_LENGTHS_H
@@ -14,7 +14,6 @@ struct lengths_place {
   const uint8_t *data;     /* the buffer, inside the body */
   uint64_t size;
   uint64_t offset; /* in the stream */
-  uint64_t *end;   /* in the body: of the last buffer converted; moved on */
 };
 
 /* n entries of width bytes become offsets again. Errors: BAD_BATCH, BAD_VALUES. */

@@ -292,20 +292,20 @@ static ashuf_status decode_indices(struct planner *planner, const struct source 
   return status;
 }
 
-/* Values that are dictionary-encoded themselves are decoded again; nulls of every level count. */
 static ashuf_status plan_decoded(struct planner *planner, const struct source *source,
                                  const struct selection *selection, const uint8_t *mask) {
-  struct planned outer;
-  ashuf_status status = decode_indices(planner, source, selection, &outer);
-  while (status == ASHUF_OK && outer.source->dictionary != NULL) {
-    struct planned inner;
-    status = decode_indices(planner, outer.source, outer.selection, &inner);
-    if (status == ASHUF_OK) status = add_mask(planner, &inner, outer.validity);
-    if (status != ASHUF_OK) return status;
-    outer = inner;
-  }
-  if (status == ASHUF_OK) status = add_mask(planner, &outer, mask);
-  return status == ASHUF_OK ? plan_values(planner, &outer) : status;
+  struct planned planned;
+  ashuf_status status = decode_indices(planner, source, selection, &planned);
+  if (status == ASHUF_OK) status = add_mask(planner, &planned, mask);
+  return status == ASHUF_OK ? plan_values(planner, &planned) : status;
+}
+
+/* Fills the body up, so that the message behind it starts where its own body is aligned. */
+static void close_body(const struct planner *planner, struct batch_plan *plan) {
+  uint32_t alignment = planner->layout->message_alignment;
+  if (alignment > planner->layout->padding)
+    plan->body_length = round_up(plan->body_length, alignment);
+  planner->plans->body_length += plan->body_length;
 }
 
 /* The values as a batch of their own, in front of the one that uses them. */
@@ -322,13 +322,13 @@ static ashuf_status plan_dictionary_batch(struct planner *planner, const struct 
   planner->plan = plan;
   ashuf_status status = planner_add_field(planner, source->dictionary, values, NULL);
   planner->plan = user;
-  planner->plans->body_length += plan->body_length;
+  close_body(planner, plan);
   *planner->last = plan;
   planner->last = &plan->next;
   return status;
 }
 
-/* The dictionary as the input has it. */
+/* The dictionary as the input has it; the indices are decoded only to know that they are in it. */
 static ashuf_status plan_whole(struct planner *planner, const struct source *source,
                                const struct selection *selection, const uint8_t *mask) {
   row_id first = selection->ids != NULL ? selection->ids[0] : selection->ranges[0].first;
@@ -339,8 +339,10 @@ static ashuf_status plan_whole(struct planner *planner, const struct source *sou
   *range = (struct row_range){row_id_of(row_batch(first), 0),
                               values->views[row_batch(first)].length};
   *all = (struct selection){.n_rows = range->length, .ranges = range, .n_ranges = 1};
-  struct planned planned = {source, selection, NULL, 0};
-  ashuf_status status = find_nulls(planner, &planned);
+  struct planned planned;
+  ashuf_status status = decode_indices(planner, source, selection, &planned);
+  planned = (struct planned){source, selection, NULL, 0};
+  if (status == ASHUF_OK) status = find_nulls(planner, &planned);
   if (status == ASHUF_OK) status = add_mask(planner, &planned, mask);
   if (status == ASHUF_OK) status = plan_values(planner, &planned);
   return status == ASHUF_OK ? plan_dictionary_batch(planner, source, all) : status;
@@ -414,7 +416,7 @@ ashuf_status batch_plan_make(const struct source_set *set, const struct selectio
   ashuf_status status = ASHUF_OK;
   for (int32_t i = 0; i < n_columns && status == ASHUF_OK; i++)
     status = planner_add_field(&planner, &set->columns[i], selection, NULL);
-  out->body_length += out->batch.body_length;
+  close_body(&planner, &out->batch);
   return status;
 }
 

@@ -22,7 +22,8 @@ struct encoder;
 
 /* How a batch is to be laid out. */
 struct batch_layout {
-  uint32_t padding;         /* of every buffer: 8 or 64 */
+  uint32_t padding;           /* of every buffer: 8 or 64 */
+  uint32_t message_alignment; /* of every message, where that is more than the padding */
   bool validity_always;     /* also where nothing is null: all bits set */
   bool offsets_as_lengths;  /* 32-bit and 64-bit offsets go out as length planes */
   bool keep_dictionaries;   /* else dictionary columns are written as their values */

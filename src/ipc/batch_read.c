@@ -30,6 +30,18 @@ static ashuf_status next_node(struct batch_walk *walk, struct ipc_node *node) {
   return ASHUF_OK;
 }
 
+/* Where offsets are rebuilt in place, no buffer may share a byte with one before it. */
+static ashuf_status check_order(struct batch_walk *walk, const struct span *span) {
+  if (span->size == 0) return ASHUF_OK;
+  if (span->offset - walk->body->offset < walk->buffers_end)
+    return batch_fail(walk, ASHUF_BAD_BATCH, SITE_LENGTHS_ORDER, span->offset,
+                      "buffers overlap or are out of order beside offsets stored as lengths: "
+                      "buffer, end of the one before",
+                      (int64_t)(span->offset - walk->body->offset), (int64_t)walk->buffers_end);
+  walk->buffers_end = span->offset - walk->body->offset + span->size;
+  return ASHUF_OK;
+}
+
 ashuf_status batch_next_buffer(struct batch_walk *walk, struct span *span) {
   const struct batch_header *header = walk->header;
   if (walk->buffer >= header->n_buffers)
@@ -45,7 +57,7 @@ ashuf_status batch_next_buffer(struct batch_walk *walk, struct span *span) {
   span->data = walk->body->data + place.offset;
   span->size = (uint64_t)place.length;
   span->offset = walk->body->offset + (uint64_t)place.offset;
-  return ASHUF_OK;
+  return walk->options->offsets_as_lengths ? check_order(walk, span) : ASHUF_OK;
 }
 
 /* The buffer must hold count elements of width bytes. */
@@ -138,8 +150,7 @@ static ashuf_status read_offsets(struct batch_walk *walk, const struct field *fi
   }
   status = require_size(walk, span, out->length + 1, (uint64_t)field->byte_width);
   if (status == ASHUF_OK && walk->options->offsets_as_lengths) {
-    struct lengths_place place = {walk->body, span->data, span->size, span->offset,
-                                  &walk->lengths_end};
+    struct lengths_place place = {walk->body, span->data, span->size, span->offset};
     status = batch_undo_lengths(&place, field->byte_width, out->length + 1, walk->options->scratch,
                                 walk->holder->memory, walk->error);
   }
@@ -276,6 +287,15 @@ static int64_t array_buffers(const struct field *field) {
   return info->buffers + (info->layout == LAYOUT_VIEWS ? 1 : 0);
 }
 
+/* A column of type Null has no other values. */
+static ashuf_status check_all_null(struct batch_walk *walk, const struct ipc_node *node) {
+  if (!walk->options->validate || node->null_count == -1 || node->null_count == node->length)
+    return ASHUF_OK;
+  return batch_fail(walk, ASHUF_BAD_VALUES, SITE_NULL_COUNT, walk->metadata_offset,
+                    "null count of a column of nulls: declared, rows", node->null_count,
+                    node->length);
+}
+
 static ashuf_status read_field(struct batch_walk *walk, const struct field *field,
                                struct ArrowArray *out) {
   struct ipc_node node;
@@ -291,7 +311,7 @@ static ashuf_status read_field(struct batch_walk *walk, const struct field *fiel
   }
   if (type_info(field->type)->layout == LAYOUT_NULL) {
     out->null_count = node.length;
-    return ASHUF_OK;
+    return check_all_null(walk, &node);
   }
   if (type_info(field->type)->validity) status = read_validity(walk, &node, out);
   if (status == ASHUF_OK) status = read_layout(walk, field, &node, out);
@@ -334,13 +354,29 @@ static void make_empty(struct batch_walk *walk, const struct field *field, struc
   make_empty(walk, field->dictionary, out->dictionary);
 }
 
+static bool contains_dictionary(const struct field *field) {
+  if (field->dictionary != NULL) return true;
+  for (int32_t i = 0; i < field->n_children; i++)
+    if (contains_dictionary(&field->children[i])) return true;
+  return false;
+}
+
+/* Values are validated once, however many fields and batches use them; but indices inside them
+ * are judged by dictionaries that the next batch may replace. */
+static bool is_validated(const struct batch_walk *walk, const struct dictionary_entry *entry,
+                         const struct field *field) {
+  if (entry->validated == NULL) return false;
+  if (entry->validated != field && !field_equal(entry->validated, field)) return false;
+  return entry->read_in == walk->dictionaries->n_batches || !contains_dictionary(field);
+}
+
 static ashuf_status read_dictionary_values(struct batch_walk *walk, struct dictionary_entry *entry,
                                            const struct field *field, struct ArrowArray *out) {
+  ashuf_status status = dictionary_merge(walk->dictionaries, entry, field, walk->error);
+  if (status != ASHUF_OK) return status;
   struct batch_read_options options = *walk->options;
   options.offsets_as_lengths = false;
-  ashuf_status status =
-      dictionary_merge(walk->dictionaries, entry, field, options.validate, walk->error);
-  if (status != ASHUF_OK) return status;
+  options.validate = options.validate && !is_validated(walk, entry, field);
   struct batch_walk inner = *walk;
   inner.header = &entry->header;
   inner.body = entry->body;
@@ -348,14 +384,16 @@ static ashuf_status read_dictionary_values(struct batch_walk *walk, struct dicti
   inner.metadata_offset = entry->offset;
   inner.version = entry->version;
   inner.node = inner.buffer = inner.variadic = 0;
-  batch_holder_keep(walk->holder, entry->body);
-  entry->used = true;
+  if (entry->read_in != walk->dictionaries->n_batches)
+    batch_holder_keep(walk->holder, entry->body);
+  entry->read_in = walk->dictionaries->n_batches;
   status = read_field(&inner, field, out);
   if (status == ASHUF_OK) status = check_used_up(&inner);
+  if (status == ASHUF_OK && options.validate) entry->validated = field;
   if (status != ASHUF_OK || out->length == entry->header.length) return status;
   return batch_fail(&inner, ASHUF_BAD_BATCH, SITE_DICTIONARY_LENGTH, entry->offset,
-              "the dictionary batch and its column differ in length", entry->header.length,
-              out->length);
+                    "the dictionary batch and its column differ in length", entry->header.length,
+                    out->length);
 }
 
 static ashuf_status read_dictionary(struct batch_walk *walk, const struct field *field,
@@ -418,6 +456,7 @@ ashuf_status batch_read(const ashuf_schema *schema, const struct message *messag
   walk.holder = batch_holder_new(schema, memory);
   if (walk.holder == NULL) return error_memory(error, SITE_BATCH_MEMORY, memory, sizeof walk);
   batch_holder_keep(walk.holder, body);
+  if (dictionaries != NULL) dictionaries->n_batches++;
   struct ArrowArray root;
   memset(&root, 0, sizeof root);
   ashuf_status status = read_columns(&walk, schema, &root);

@@ -15,7 +15,7 @@ struct batch_walk {
   const struct field *column; /* top-level, for messages */
   struct ashuf_error *error;
   uint64_t metadata_offset;
-  uint64_t lengths_end; /* end of the last offsets buffer converted in place */
+  uint64_t buffers_end; /* in the body, of the last buffer: kept where offsets are lengths */
   uint32_t node;
   uint32_t buffer;
   uint32_t variadic;

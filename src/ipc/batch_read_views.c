@@ -104,7 +104,7 @@ ashuf_status batch_read_list_views(struct batch_walk *walk, const struct field *
   if (status != ASHUF_OK || !walk->options->validate) return status;
   int64_t limit = out->children[0]->length;
   int64_t bad = validate_list_views(offsets.data, sizes.data, field->byte_width, out->length,
-                                    out->buffers[0], limit);
+                                    limit);
   if (bad < 0) return ASHUF_OK;
   return batch_fail(walk, ASHUF_BAD_VALUES, SITE_LIST_VIEWS,
                     offsets.offset + (uint64_t)bad * width,

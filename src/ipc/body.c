@@ -72,13 +72,20 @@ ashuf_status body_read(struct message_stream *stream, ashuf_memory *memory, uint
   return ASHUF_OK;
 }
 
-/* A body that lies in a block of the caller's, which moves in by body_adopt. */
+/* A body that lies in a block of the caller's. The first of a block owns it, the others hold a
+ * reference to the first. */
 struct lent_body {
   struct body body;
-  struct ashuf_bytes block;
+  struct body *first;       /* NULL: this one */
+  struct ashuf_bytes block; /* of the first; release NULL until adopted */
 };
 
-struct body *body_lend(ashuf_memory *memory, const uint8_t *data, size_t size, uint64_t offset) {
+static const struct lent_body *lent_of(const struct body *body) {
+  return (const struct lent_body *)(const void *)body;
+}
+
+struct body *body_lend(ashuf_memory *memory, const uint8_t *data, size_t size, uint64_t offset,
+                       struct body *first) {
   struct lent_body *lent = memory_zeroed(memory, sizeof *lent);
   if (lent == NULL) return NULL;
   lent->body.data = data;
@@ -88,12 +95,13 @@ struct body *body_lend(ashuf_memory *memory, const uint8_t *data, size_t size, u
   lent->body.memory = ashuf_memory_ref(memory);
   lent->body.allocation = sizeof *lent;
   atomic_init(&lent->body.references, 1);
+  if (first != NULL) lent->first = body_ref(first);
   return &lent->body;
 }
 
-void body_adopt(struct body *body, struct ashuf_bytes *given) {
-  ((struct lent_body *)(void *)body)->block = *given;
-  given->release = NULL;
+void body_adopt(struct body *first, struct ashuf_bytes *block) {
+  ((struct lent_body *)(void *)first)->block = *block;
+  block->release = NULL;
 }
 
 struct body *body_ref(struct body *body) {
@@ -101,13 +109,16 @@ struct body *body_ref(struct body *body) {
   return body;
 }
 
-uint64_t body_retained(const struct body *body) {
-  if (!body->lent) return body->allocation;
-  return body->allocation + ((const struct lent_body *)(const void *)body)->block.size;
+const struct body *body_owner(const struct body *body) {
+  if (!body->lent) return NULL;
+  return lent_of(body)->first != NULL ? lent_of(body)->first : body;
 }
+
+uint64_t body_block_size(const struct body *owner) { return lent_of(owner)->block.size; }
 
 static void free_lent(struct lent_body *lent) {
   struct ashuf_bytes block = lent->block;
+  body_free(lent->first);
   memory_free(lent->body.memory, lent, sizeof *lent);
   if (block.release != NULL) block.release(&block);
 }

@@ -2,7 +2,7 @@
  * The body of a message in memory, counted, because the arrays of a batch share it.
  *
  *   own allocation, 64-aligned:   [ body bytes ][ pad to 16 ][ struct body ]
- *   lent by a given block:        [ struct body ][ the block ] -> bytes inside the block
+ *   lent by a given block:        [ struct body ][ the block, or the first body of it ]
  */
 #ifndef ASHUF_IPC_BODY_H
 #define ASHUF_IPC_BODY_H
@@ -32,15 +32,21 @@ struct body *body_new(ashuf_memory *memory, size_t size);
 ashuf_status body_read(struct message_stream *stream, ashuf_memory *memory, uint64_t size,
                        struct body **out, struct ashuf_error *error);
 
-/* A body that lies inside bytes of somebody else; NULL: out of memory. They have to be adopted,
- * or outlive the body. */
-struct body *body_lend(ashuf_memory *memory, const uint8_t *data, size_t size, uint64_t offset);
-/* The bytes that a lent body lies in move into it: their release becomes NULL. */
-void body_adopt(struct body *body, struct ashuf_bytes *given);
+/*
+ * A body that lies inside a block of the caller's; NULL: out of memory. first: an earlier body of
+ * the same block, which the new one keeps alive, or NULL. The block has to be adopted, or outlive
+ * its bodies.
+ */
+struct body *body_lend(ashuf_memory *memory, const uint8_t *data, size_t size, uint64_t offset,
+                       struct body *first);
+/* The block that a first lent body lies in moves into it: its release becomes NULL. */
+void body_adopt(struct body *first, struct ashuf_bytes *block);
 
 struct body *body_ref(struct body *body);
 void body_free(struct body *body);
-/* Bytes it keeps alive, those of a given block included. */
-uint64_t body_retained(const struct body *body);
+/* The first body of the block that it lies in, which owns the block; NULL for an own body. */
+const struct body *body_owner(const struct body *body);
+/* Bytes of the block that a first lent body owns. */
+uint64_t body_block_size(const struct body *owner);
 
 #endif /* ASHUF_IPC_BODY_H */

@@ -27,6 +27,7 @@ static bool copy_indices(ashuf_schema *schema, const struct field *from, struct 
   out->dictionary = NULL;
   out->metadata = NULL;
   out->n_metadata = 0;
+  out->nullable = true; /* what is nullable was judged, if at all, where the parts were made */
   if (from->n_children == 0) return true;
   out->children = schema_fields(schema, from->n_children);
   if (out->children == NULL) return false;
@@ -44,17 +45,16 @@ static ashuf_status make_schema(struct merge *merge, const struct field *values)
       !copy_indices(merge->schema, values, merge->schema->columns))
     return no_memory(merge, sizeof *values);
   merge->schema->n_columns = 1;
-  merge->schema->columns->nullable = true;
   return schema_seal(merge->schema, false, merge->error);
 }
 
-static ashuf_status read_part(struct merge *merge, const struct dictionary_entry *part,
-                              bool validate) {
+/* Validated whatever the reader asked for: the values are copied by what their offsets say. */
+static ashuf_status read_part(struct merge *merge, const struct dictionary_entry *part) {
   struct message message = {.type = MESSAGE_BATCH,
                             .version = part->version,
                             .offset = part->offset,
                             .batch = part->header};
-  struct batch_read_options options = {.validate = validate};
+  struct batch_read_options options = {.validate = true};
   struct ArrowArray *out = &merge->parts[merge->n_parts];
   ashuf_status status = batch_read(merge->schema, &message, part->body, NULL, &options,
                                    merge->table->memory, out, merge->error);
@@ -70,15 +70,15 @@ static size_t count_parts(const struct dictionary_entry *entry) {
   return n;
 }
 
-static ashuf_status read_parts(struct merge *merge, bool validate) {
+static ashuf_status read_parts(struct merge *merge) {
   merge->parts = arena_array(&merge->arena, count_parts(merge->entry), sizeof *merge->parts);
   if (merge->parts == NULL) return no_memory(merge, sizeof *merge->parts);
   ashuf_status status =
       source_set_init(&merge->set, merge->schema, merge->table->memory, merge->error);
-  if (status == ASHUF_OK) status = read_part(merge, merge->entry, validate);
+  if (status == ASHUF_OK) status = read_part(merge, merge->entry);
   for (const struct dictionary_entry *delta = merge->entry->deltas;
        delta != NULL && status == ASHUF_OK; delta = delta->next)
-    status = read_part(merge, delta, validate);
+    status = read_part(merge, delta);
   return status;
 }
 
@@ -162,13 +162,12 @@ static void release(struct merge *merge) {
 }
 
 ashuf_status dictionary_merge(struct dictionary_table *table, struct dictionary_entry *entry,
-                              const struct field *values, bool validate,
-                              struct ashuf_error *error) {
+                              const struct field *values, struct ashuf_error *error) {
   if (entry->deltas == NULL) return ASHUF_OK;
   struct merge merge = {.table = table, .entry = entry, .error = error};
   arena_init(&merge.arena, table->memory);
   ashuf_status status = make_schema(&merge, values);
-  if (status == ASHUF_OK) status = read_parts(&merge, validate);
+  if (status == ASHUF_OK) status = read_parts(&merge);
   if (status == ASHUF_OK) status = replace(&merge);
   release(&merge);
   return status;

@@ -18,6 +18,6 @@ enum { SITE_MERGE_MEMORY = 615, SITE_MERGE_SIZE = 616 };
  * failure the entry is as it was.
  */
 ashuf_status dictionary_merge(struct dictionary_table *table, struct dictionary_entry *entry,
-                              const struct field *values, bool validate, struct ashuf_error *error);
+                              const struct field *values, struct ashuf_error *error);
 
 #endif /* ASHUF_IPC_DICTIONARY_MERGE_H */

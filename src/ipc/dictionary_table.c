@@ -2,14 +2,61 @@
 
 #define FIRST_CAPACITY ((size_t)8)
 
+/* ---- Ids ---------------------------------------------------------------------------------- */
+
+#define FREE UINT32_MAX
+
+/* The slot that has the id, or the free one where it belongs. */
+static uint32_t *slot_of(const struct dictionary_table *table, int64_t id) {
+  uint64_t hash = (uint64_t)id * UINT64_C(0x9E3779B97F4A7C15);
+  size_t at = (size_t)(hash >> 32) & (table->n_slots - 1);
+  while (table->slots[at] != FREE && table->entries[table->slots[at]].id != id)
+    at = (at + 1) & (table->n_slots - 1);
+  return &table->slots[at];
+}
+
+static void free_slots(struct dictionary_table *table) {
+  memory_free(table->memory, table->slots, table->n_slots * sizeof *table->slots);
+  table->slots = NULL;
+  table->n_slots = 0;
+}
+
+/* Slots for as many entries as there is room for; they are at most half full. */
+static bool rebuild_slots(struct dictionary_table *table) {
+  free_slots(table);
+  size_t n = table->capacity * 2;
+  table->slots = memory_alloc(table->memory, n * sizeof *table->slots);
+  if (table->slots == NULL) return false;
+  table->n_slots = n;
+  memset(table->slots, 0xff, n * sizeof *table->slots);
+  for (uint32_t i = 0; i < table->n_entries; i++) *slot_of(table, table->entries[i].id) = i;
+  return true;
+}
+
 struct dictionary_entry *dictionary_table_find(struct dictionary_table *table, int64_t id) {
   /* Writers number dictionaries from 0 and write them in that order. */
   if (id >= 0 && (uint64_t)id < table->n_entries && table->entries[id].id == id)
     return &table->entries[id];
+  if (table->n_slots != 0) {
+    uint32_t at = *slot_of(table, id);
+    return at == FREE ? NULL : &table->entries[at];
+  }
   for (size_t i = 0; i < table->n_entries; i++)
     if (table->entries[i].id == id) return &table->entries[i];
   return NULL;
 }
+
+/* Counts the entry behind the others, now that its id is set. Ids other than the positions are
+ * found by hash once there are more than a few. */
+static bool count_entry(struct dictionary_table *table, const struct dictionary_entry *entry) {
+  uint32_t at = (uint32_t)table->n_entries++;
+  if (table->n_slots == 0 && (entry->id == at || at < FIRST_CAPACITY)) return true;
+  if (table->n_slots < table->capacity * 2) return rebuild_slots(table);
+  *slot_of(table, entry->id) = at;
+  return true;
+}
+
+/* ---- Entries ------------------------------------------------------------------------------ */
 
 static struct dictionary_entry *add_entry(struct dictionary_table *table) {
   if (table->n_entries == table->capacity) {
@@ -33,7 +80,7 @@ static bool copy_header(struct dictionary_table *table, struct dictionary_entry 
   size_t variadic = from->n_variadic * sizeof(int64_t);
   struct ashuf_buffer *lists = &entry->lists;
   lists->size = 0;
-  if (!buffer_reserve(lists, table->memory, nodes + buffers + variadic)) return false;
+  if (!buffer_reserve(lists, table->memory, nodes + buffers + variadic + 1)) return false;
   buffer_append(lists, table->memory, from->nodes, nodes);
   buffer_append(lists, table->memory, from->buffers, buffers);
   buffer_append(lists, table->memory, from->variadic, variadic);
@@ -80,7 +127,7 @@ static ashuf_status append_delta(struct dictionary_table *table, struct dictiona
   else
     entry->newest->next = delta;
   entry->newest = delta;
-  entry->used = false;
+  entry->validated = NULL;
   return ASHUF_OK;
 }
 
@@ -92,20 +139,39 @@ ashuf_status dictionary_table_put(struct dictionary_table *table, const struct m
   if (added) entry = add_entry(table);
   if (entry == NULL || !copy_header(table, entry, &message->batch))
     return error_memory(error, SITE_DICTIONARY_MEMORY, table->memory, body->size);
-  if (added) table->n_entries++;
+  if (added) entry->id = message->batch.dictionary_id;
+  if (added && !count_entry(table, entry)) {
+    table->n_entries--;
+    return error_memory(error, SITE_DICTIONARY_MEMORY, table->memory, table->capacity * 8);
+  }
   body_free(entry->body);
   free_deltas(table, entry);
   fill_entry(entry, message, body);
-  entry->used = false;
+  entry->read_in = 0;
+  entry->validated = NULL;
   return ASHUF_OK;
 }
 
-ashuf_status dictionary_table_check_used(const struct dictionary_table *table,
-                                         struct ashuf_error *error) {
-  for (size_t i = 0; i < table->n_entries; i++)
-    if (!table->entries[i].used)
-      return error_at(error, ASHUF_BAD_SEQUENCE, SITE_DICTIONARY_UNUSED, table->entries[i].offset,
-                      "no column uses dictionary %lld", (long long)table->entries[i].id);
+static bool has_id(const struct field *field, int64_t id) {
+  if (field->dictionary != NULL &&
+      (field->dictionary_id == id || has_id(field->dictionary, id)))
+    return true;
+  for (int32_t i = 0; i < field->n_children; i++)
+    if (has_id(&field->children[i], id)) return true;
+  return false;
+}
+
+ashuf_status dictionary_table_check_ids(const struct dictionary_table *table,
+                                        const ashuf_schema *schema, struct ashuf_error *error) {
+  for (size_t i = 0; i < table->n_entries; i++) {
+    const struct dictionary_entry *entry = &table->entries[i];
+    bool known = entry->read_in != 0; /* a field that reads it has the id */
+    for (int32_t k = 0; k < schema->n_columns && !known; k++)
+      known = has_id(&schema->columns[k], entry->id);
+    if (!known)
+      return error_at(error, ASHUF_BAD_SEQUENCE, SITE_DICTIONARY_UNUSED, entry->offset,
+                      "no column uses dictionary %lld", (long long)entry->id);
+  }
   return ASHUF_OK;
 }
 
@@ -116,6 +182,7 @@ void dictionary_table_clear(struct dictionary_table *table) {
     free_deltas(table, &table->entries[i]);
   }
   table->n_entries = 0;
+  free_slots(table);
 }
 
 void dictionary_table_free(struct dictionary_table *table) {

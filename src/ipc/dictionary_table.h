@@ -20,7 +20,8 @@ struct dictionary_entry {
   struct batch_header header; /* points into lists */
   int version;
   uint64_t offset;                 /* of the message's metadata in the stream */
-  bool used;                       /* by a field of the batch being read */
+  uint64_t read_in;                /* the last batch that kept the body; 0: none yet */
+  const struct field *validated;   /* the values' field they were validated for */
   struct dictionary_entry *deltas; /* to be appended, oldest first */
   struct dictionary_entry *newest; /* of the deltas */
   struct dictionary_entry *next;   /* the delta behind this one */
@@ -31,6 +32,9 @@ struct dictionary_table {
   struct dictionary_entry *entries;
   size_t n_entries;
   size_t capacity;
+  uint64_t n_batches; /* read with this table */
+  uint32_t *slots;    /* ids by hash, where they are not numbered from 0; n_slots a power of two */
+  size_t n_slots;
 };
 
 enum { SITE_DICTIONARY_MEMORY = 610, SITE_DICTIONARY_DELTA = 611, SITE_DICTIONARY_UNUSED = 612 };
@@ -41,9 +45,9 @@ ashuf_status dictionary_table_put(struct dictionary_table *table, const struct m
                                   struct body *body, struct ashuf_error *error);
 /* NULL where the id has no values yet. */
 struct dictionary_entry *dictionary_table_find(struct dictionary_table *table, int64_t id);
-/* BAD_SEQUENCE where an entry was used by no field since it was put. */
-ashuf_status dictionary_table_check_used(const struct dictionary_table *table,
-                                         struct ashuf_error *error);
+/* BAD_SEQUENCE where an entry has an id that no field of the schema has. */
+ashuf_status dictionary_table_check_ids(const struct dictionary_table *table,
+                                        const ashuf_schema *schema, struct ashuf_error *error);
 void dictionary_table_clear(struct dictionary_table *table);
 void dictionary_table_free(struct dictionary_table *table);
 

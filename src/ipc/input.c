@@ -72,5 +72,5 @@ static ashuf_status source_read(void *self, void *out, size_t size, size_t *got,
 static uint64_t source_bound(const void *self) { return input_bound(self); }
 
 struct byte_source input_source(struct input *input) {
-  return (struct byte_source){input, source_read, NULL, source_bound};
+  return (struct byte_source){.self = input, .read = source_read, .bound = source_bound};
 }

@@ -28,10 +28,21 @@ static ashuf_status read_some(struct message_stream *stream, void *out, size_t s
   return status;
 }
 
+static ashuf_status check_allowed(const struct message_stream *stream, uint64_t size,
+                                  struct ashuf_error *error) {
+  const struct byte_source *source = stream->source;
+  if (source->allowed == NULL || size <= source->allowed(source->self)) return ASHUF_OK;
+  return error_at(error, ASHUF_SIZE_LIMIT, SITE_MESSAGE_LIMIT, stream->position,
+                  "message announces %llu bytes, the limit leaves %llu", (unsigned long long)size,
+                  (unsigned long long)source->allowed(source->self));
+}
+
 ashuf_status message_stream_expect(const struct message_stream *stream, uint64_t size,
                                    struct ashuf_error *error) {
   uint64_t bound = stream->source->bound(stream->source->self);
   if (size <= bound) return ASHUF_OK;
+  ashuf_status status = check_allowed(stream, size, error);
+  if (status != ASHUF_OK) return status;
   return error_at(error, ASHUF_TRUNCATED, SITE_BODY_TRUNCATED, stream->position,
                   "message announces %llu bytes, at most %llu are left",
                   (unsigned long long)size, (unsigned long long)bound);
@@ -94,7 +105,10 @@ static ashuf_status read_prefix(struct message_stream *stream, int32_t *length, 
 
 static ashuf_status read_metadata(struct message_stream *stream, size_t size,
                                   struct message_bytes *out, struct ashuf_error *error) {
-  if (size > stream->source->bound(stream->source->self))
+  uint64_t bound = stream->source->bound(stream->source->self);
+  ashuf_status limited = size > bound ? check_allowed(stream, size, error) : ASHUF_OK;
+  if (limited != ASHUF_OK) return limited;
+  if (size > bound)
     return error_at(error, ASHUF_TRUNCATED, SITE_METADATA_TRUNCATED, stream->position,
                     "metadata of %zu bytes is cut short", size);
   out->offset = stream->position;

@@ -24,6 +24,8 @@ struct byte_source {
   const uint8_t *(*borrow)(void *self, size_t size);
   /* No more bytes than this can come; UINT64_MAX where nobody knows. */
   uint64_t (*bound)(const void *self);
+  /* No more bytes than this may come by a limit of the caller's; NULL: there is none. */
+  uint64_t (*allowed)(const void *self);
 };
 
 struct message_stream {
@@ -54,7 +56,8 @@ enum {
   SITE_METADATA_MEMORY = 604,
   SITE_TRAILING = 605,
   SITE_BODY_TRUNCATED = 606,
-  SITE_BODY_MEMORY = 607
+  SITE_BODY_MEMORY = 607,
+  SITE_MESSAGE_LIMIT = 608
 };
 
 /* Keeps scratch of an earlier use: zero-initialise the struct once. */
@@ -67,7 +70,7 @@ ashuf_status message_stream_read(struct message_stream *stream, void *out, size_
                                  struct ashuf_error *error);
 /* The next size bytes where they lie, or NULL. */
 const uint8_t *message_stream_borrow(struct message_stream *stream, size_t size);
-/* TRUNCATED where the source cannot hold size more bytes. */
+/* SIZE_LIMIT where size more bytes may not come, TRUNCATED where they cannot. */
 ashuf_status message_stream_expect(const struct message_stream *stream, uint64_t size,
                                    struct ashuf_error *error);
 /* After STREAM_END_MARK: nothing may follow (a second zero word belongs to the old Java mark). */

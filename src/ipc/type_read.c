@@ -102,6 +102,9 @@ static ashuf_status read_timestamp(struct schema_reader *reader, const struct fl
                                    struct field *field) {
   struct flatbuf_text zone;
   if (!flatbuf_text(&reader->flatbuf, table, TIMESTAMP_TIMEZONE, &zone)) return ASHUF_BAD_METADATA;
+  if (zone.size != 0 && memchr(zone.data, 0, zone.size) != NULL)
+    return schema_read_bad(reader, SITE_IPC_TIME, table->at, "a time zone with a NUL inside",
+                           (int64_t)zone.size);
   if (zone.size != 0) {
     field->timezone = arena_text(&reader->schema->arena, zone.data, zone.size);
     if (field->timezone == NULL) return schema_read_memory(reader, zone.size);

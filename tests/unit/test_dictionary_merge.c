@@ -79,8 +79,7 @@ static ashuf_status merge_parts(struct dictionary_table *table, const struct par
   for (int i = 0; i < PARTS && status == ASHUF_OK; i++)
     status = put_block(table, &parts->blocks[i], i > 0, error);
   if (status != ASHUF_OK) return status;
-  return dictionary_merge(table, dictionary_table_find(table, 7), parts->schema->columns, true,
-                          error);
+  return dictionary_merge(table, dictionary_table_find(table, 7), parts->schema->columns, error);
 }
 
 static void expect_all_rows(const struct parts *parts, struct dictionary_table *table) {
@@ -178,7 +177,7 @@ static void a_damaged_delta_leaves_the_entry(void **state) {
   struct dictionary_entry *entry = dictionary_table_find(&table, 7);
   entry->deltas->header.n_buffers = 2;
   for (int i = 0; i < 2; i++) {
-    assert_int_equal(dictionary_merge(&table, entry, parts.schema->columns, true, &error),
+    assert_int_equal(dictionary_merge(&table, entry, parts.schema->columns, &error),
                      ASHUF_BAD_BATCH);
     assert_non_null(entry->deltas);
     assert_int_equal(entry->header.length, parts.batches[0].array.length);
