@@ -154,7 +154,8 @@ static void a_bad_batch_leaves_the_ids_alone(void **state) {
   struct ashuf_error error = {0};
   assert_int_equal(make(schema, ASHUF_PARTITION_HASH, 3, (int32_t[]){0}, 1, &partitioner, NULL),
                    ASHUF_OK);
-  assert_int_equal(ashuf_partition_ids(partitioner, NULL, &batch.array, ids, &error), ASHUF_BAD_ARRAY);
+  assert_int_equal(ashuf_partition_ids(partitioner, NULL, &batch.array, ids, &error),
+                   ASHUF_BAD_ARRAY);
   assert_non_null(strstr(error.message, "\"s\""));
   assert_memory_equal(ids, ((int32_t[]){-7, -7, -7, -7}), sizeof ids);
   ashuf_partitioner_free(partitioner);
