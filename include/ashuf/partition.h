@@ -61,11 +61,11 @@ struct ashuf_partitioning {
   /* ROUND_ROBIN */
   int round_robin;          /* enum ashuf_round_robin */
   int32_t max_hash_columns; /* HASH_ALL: how many columns; 0: all */
-  int64_t group_rows; /* POSITIONAL: rows of a group; 0: 8192 / partitions, in [64, 8192] */
-  int64_t map_index;  /* POSITIONAL: the map task's number among its stage's, as in Spark */
+  int64_t group_rows;       /* POSITIONAL: rows of a group; 0: 8192 / partitions, in [64, 8192] */
+  int64_t map_index;        /* POSITIONAL: the map task's number among its stage's, as in Spark */
 };
 #define ASHUF_PARTITIONING_INIT \
-  {sizeof(struct ashuf_partitioning), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+  { sizeof(struct ashuf_partitioning), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* A partitioning bound to a schema. Immutable; shared by threads. */
 typedef struct ashuf_partitioner ashuf_partitioner;
@@ -88,7 +88,8 @@ struct ashuf_partition_cursor {
   size_t struct_size;
   int64_t row_ordinal; /* rows of the task before this batch */
 };
-#define ASHUF_PARTITION_CURSOR_INIT {sizeof(struct ashuf_partition_cursor), 0}
+#define ASHUF_PARTITION_CURSOR_INIT \
+  { sizeof(struct ashuf_partition_cursor), 0 }
 
 /*
  * The partition of each row of batch (borrowed) into ids[0, batch->length), each in
@@ -119,9 +120,9 @@ ASHUF_API ashuf_status ashuf_range_schema(const ashuf_schema *schema,
  */
 ASHUF_API ashuf_status ashuf_range_bounds(const ashuf_schema *schema,
                                           const struct ashuf_partitioning *partitioning,
-                                          const struct ArrowArray *candidates,
-                                          const float *weights, ashuf_memory *memory,
-                                          struct ArrowArray *bounds, struct ashuf_error *error);
+                                          const struct ArrowArray *candidates, const float *weights,
+                                          ashuf_memory *memory, struct ArrowArray *bounds,
+                                          struct ashuf_error *error);
 
 /*
  * Spark's sampling of n_inputs inputs (map tasks, files), each with a reservoir of
@@ -136,8 +137,8 @@ typedef struct ashuf_range_sampler ashuf_range_sampler;
 
 ASHUF_API ashuf_status ashuf_range_sampler_new(const ashuf_schema *schema,
                                                const struct ashuf_partitioning *partitioning,
-                                               int32_t n_inputs, int32_t seed,
-                                               ashuf_memory *memory, ashuf_range_sampler **out,
+                                               int32_t n_inputs, int32_t seed, ashuf_memory *memory,
+                                               ashuf_range_sampler **out,
                                                struct ashuf_error *error);
 /* Takes a batch of the schema (borrowed), of input number input. After a failure the sampler takes
  * no more: INVALID_STATE. */

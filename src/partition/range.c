@@ -228,20 +228,20 @@ ashuf_status range_new(const ashuf_schema *key_schema, const struct ashuf_partit
 
 /*
  * How many of n ascending bounds are less than key (or equal to it, with or_equal). The number of
- * steps depends on n alone and a step has no branch, so that the rows' searches overlap.
+ * steps depends on n alone and a step has no branch (nor may the compiler make one: hence the
+ * mask), so that the processor can search for several rows at once.
  */
 #define DEFINE_COUNT(name, type)                                                              \
+  static ALWAYS_INLINE int64_t name##_step(type bound, type key, int64_t by, bool or_equal) { \
+    return by & -(int64_t)(or_equal ? bound <= key : bound < key);                            \
+  }                                                                                           \
   static ALWAYS_INLINE int32_t name(const type *bounds, int32_t n, type key, bool or_equal) { \
-    const type *base = bounds;                                                                \
-    int32_t left = n;                                                                         \
-    while (left > 1) {                                                                        \
-      int32_t half = left / 2;                                                                \
-      type bound = base[half - 1];                                                            \
-      base += (or_equal ? bound <= key : bound < key) ? half : 0;                             \
-      left -= half;                                                                           \
-    }                                                                                         \
-    if (left == 1) base += or_equal ? *base <= key : *base < key;                             \
-    return (int32_t)(base - bounds);                                                          \
+    int64_t at = 0;                                                                           \
+    int64_t left = n;                                                                         \
+    for (; left > 1; left -= left / 2)                                                        \
+      at += name##_step(bounds[at + left / 2 - 1], key, left / 2, or_equal);                  \
+    if (left == 1) at += name##_step(bounds[at], key, 1, or_equal);                           \
+    return (int32_t)at;                                                                       \
   }
 
 DEFINE_COUNT(count_words, uint64_t)
