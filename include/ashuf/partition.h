@@ -50,9 +50,10 @@ struct ashuf_partitioning {
   /* RANGE */
   /*
    * The rows that part the partitions, in the order of the keys: a struct array with a child a
-   * key, of the key column's type (of its values, where it is dictionary-encoded; see
-   * ashuf_range_schema). Equal neighbours count once; then at most partitions - 1 of them. With
-   * fewer the last partitions stay empty; NULL or no rows: all rows go to partition 0.
+   * key, of the key column's type (of its values behind a dictionary or runs, and strings
+   * or binaries for views: see ashuf_range_schema). Equal neighbours count once; then at most
+   * partitions - 1 of them. With fewer the last partitions stay empty; NULL or no rows: all rows go
+   * to partition 0.
    */
   const struct ArrowArray *bounds;
   const uint8_t *orders; /* n_keys sums of enum ashuf_order, or NULL: all ascending */
@@ -106,7 +107,8 @@ ASHUF_API ashuf_status ashuf_partition_ids(const ashuf_partitioner *partitioner,
  * orders, and their results go into its bounds.
  */
 
-/* The schema of the bounds: the key columns, in the order of the keys, dictionaries as values. */
+/* The schema of the bounds: the key columns, in the order of the keys, dictionaries and runs as
+ * values, views as strings and binaries. */
 ASHUF_API ashuf_status ashuf_range_schema(const ashuf_schema *schema,
                                           const struct ashuf_partitioning *partitioning,
                                           ashuf_memory *memory, ashuf_schema **out,

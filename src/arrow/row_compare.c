@@ -1,6 +1,6 @@
 #include "arrow/row_compare.h"
 
-#include "arrow/values.h"
+#include "arrow/place.h"
 #include "base/bits.h"
 
 #define SIGN_64 ((uint64_t)1 << 63)
@@ -43,7 +43,7 @@ static enum word_kind word_kind_of(enum arrow_type type) {
 }
 
 enum row_form row_form_of(const struct field *field) {
-  if (field->dictionary != NULL) field = field->dictionary;
+  field = row_values(field);
   if (field->dictionary != NULL) return ROW_FORM_REFUSED;
   if (word_kind_of(field->type) != WORD_NONE) return ROW_FORM_WORD;
   switch ((enum arrow_type)field->type) {
@@ -56,6 +56,8 @@ enum row_form row_form_of(const struct field *field) {
     case TYPE_LARGE_BINARY:
     case TYPE_UTF8:
     case TYPE_LARGE_UTF8:
+    case TYPE_BINARY_VIEW:
+    case TYPE_UTF8_VIEW:
       return ROW_FORM_BYTES;
     default:
       return ROW_FORM_REFUSED;
@@ -98,10 +100,30 @@ static bool locate_values(const struct source *column, size_t batch, int64_t fir
   return true;
 }
 
-/* False for an index out of range. */
+/* A run is looked up once for all of its rows. */
+static bool locate_runs(const struct source *column, size_t batch, int64_t first, int64_t n,
+                        struct block *out, uint8_t *valid) {
+  const struct array_view *values = &column->children[1].views[batch];
+  out->view = values;
+  out->field = column->children[1].field;
+  for (int64_t i = 0; i < n;) {
+    int64_t rows;
+    int64_t run = place_run(column, batch, first + i, &rows);
+    if (run < 0) return false;
+    for (int64_t end = rows < n - i ? i + rows : n; i < end; i++) {
+      out->slots[i] = values->offset + run;
+      valid[i] = view_is_valid(values, run);
+    }
+  }
+  return true;
+}
+
+/* False for an index out of range, or a row in no run. */
 static bool locate(const struct source *column, size_t batch, int64_t first, int64_t n,
                    struct block *out, uint8_t *valid) {
   if (column->dictionary != NULL) return locate_values(column, batch, first, n, out, valid);
+  if (column->field->type == TYPE_RUN_END_ENCODED)
+    return locate_runs(column, batch, first, n, out, valid);
   const struct array_view *view = &column->views[batch];
   out->view = view;
   out->field = column->field;
@@ -237,12 +259,26 @@ static bool strings_of(const struct block *block, int64_t n, struct row_bytes *s
   return true;
 }
 
+static bool views_of(const struct block *block, int64_t n, struct row_bytes *strings,
+                     const uint8_t *valid) {
+  const struct array_view *view = block->view;
+  for (int64_t i = 0; i < n; i++) {
+    strings[i] = (struct row_bytes){view->data[0], 0};
+    if (valid[i] &&
+        !place_bytes(view, block->slots[i] - view->offset, &strings[i].data, &strings[i].size))
+      return false;
+  }
+  return true;
+}
+
 ashuf_status row_strings(const struct source *column, size_t batch, int64_t first, int64_t n,
                          struct row_bytes *strings, uint8_t *valid, struct ashuf_error *error) {
   struct block block;
   if (!locate(column, batch, first, n, &block, valid)) return out_of_range(column, error);
   if (type_info(block.field->type)->layout == LAYOUT_BYTES)
     return strings_of(&block, n, strings, valid) ? ASHUF_OK : out_of_range(column, error);
+  if (type_info(block.field->type)->layout == LAYOUT_VIEWS)
+    return views_of(&block, n, strings, valid) ? ASHUF_OK : out_of_range(column, error);
   size_t width = (size_t)block.field->byte_width;
   for (int64_t i = 0; i < n; i++) {
     const uint8_t *data = block.view->data[0];

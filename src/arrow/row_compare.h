@@ -8,8 +8,8 @@
  *   bytes  strings and binaries where they lie, compared as unsigned bytes, a prefix first
  *
  * -0.0 is 0.0, and all NaNs are one value above infinity. Nested types and those without an order
- * in Spark are refused. Dictionary-encoded columns go by their values. Nulls are marked, not
- * ordered: whether they come first is a property of the key, not of the value.
+ * in Spark are refused. Dictionaries and runs go by their values, views by their bytes. Nulls are
+ * marked, not ordered: whether they come first is a property of the key, not of the value.
  *
  * The functions take up to ROW_BLOCK rows at once, so that callers keep them on the stack.
  */
@@ -35,6 +35,12 @@ struct row_bytes {
   const uint8_t *data;
   size_t size;
 };
+
+/* What the rows of a column are values of: the field behind a dictionary or runs. */
+static inline const struct field *row_values(const struct field *field) {
+  if (field->dictionary != NULL) return field->dictionary;
+  return field->type == TYPE_RUN_END_ENCODED ? &field->children[1] : field;
+}
 
 /* LONG: decimals of 256 bits, which only the encoding of row_encode.h orders. */
 enum row_form row_form_of(const struct field *field);

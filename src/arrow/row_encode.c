@@ -5,10 +5,6 @@
 
 enum lead { LEAD_NULL_FIRST, LEAD_VALUE, LEAD_NULL_LAST };
 
-static const struct field *values_of(const struct field *field) {
-  return field->dictionary != NULL ? field->dictionary : field;
-}
-
 /* Bytes of a value; 0 for strings. */
 static size_t fixed_size(const struct field *field) {
   if (field->type == TYPE_BOOL) return 1;
@@ -16,7 +12,8 @@ static size_t fixed_size(const struct field *field) {
 }
 
 static bool is_string(const struct field *field) {
-  return type_info(field->type)->layout == LAYOUT_BYTES;
+  int layout = type_info(field->type)->layout;
+  return layout == LAYOUT_BYTES || layout == LAYOUT_VIEWS;
 }
 
 /* ---- Encoding ----------------------------------------------------------------------------- */
@@ -71,7 +68,7 @@ static ashuf_status encode_words(const struct source *column, const struct row_k
   uint8_t valid[ROW_BLOCK];
   ashuf_status status = row_words(column, batch, first, n, words, valid, error);
   if (status != ASHUF_OK) return status;
-  size_t width = fixed_size(values_of(column->field));
+  size_t width = fixed_size(row_values(column->field));
   uint64_t turn = key->descending ? UINT64_MAX : 0;
   for (int64_t i = 0; i < n; i++) {
     at[i] = put_lead(at[i], key, valid[i]);
@@ -111,7 +108,7 @@ static ashuf_status encode_strings(const struct source *column, const struct row
   uint8_t valid[ROW_BLOCK];
   ashuf_status status = row_strings(column, batch, first, n, strings, valid, error);
   if (status != ASHUF_OK) return status;
-  const struct field *field = values_of(column->field);
+  const struct field *field = row_values(column->field);
   for (int64_t i = 0; i < n; i++) {
     at[i] = put_lead(at[i], key, valid[i]);
     if (!valid[i]) continue;
@@ -125,8 +122,8 @@ static ashuf_status encode_strings(const struct source *column, const struct row
 /* Adds to sizes[i] what the column may take of row i at most. */
 static ashuf_status add_sizes(const struct source *column, size_t batch, int64_t first, int64_t n,
                               size_t *sizes, struct ashuf_error *error) {
-  size_t fixed = fixed_size(values_of(column->field));
-  if (!is_string(values_of(column->field))) {
+  size_t fixed = fixed_size(row_values(column->field));
+  if (!is_string(row_values(column->field))) {
     for (int64_t i = 0; i < n; i++) sizes[i] += 1 + fixed;
     return ASHUF_OK;
   }

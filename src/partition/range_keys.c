@@ -30,11 +30,20 @@ ashuf_status range_check_keys(const ashuf_schema *schema, const struct ashuf_par
   return status;
 }
 
-/* A key column as its plain values, texts copied; types that have an order have no children. */
+/* What a bound of a key of this type is. */
+static uint8_t bound_type(const struct field *values) {
+  return values->type == TYPE_UTF8_VIEW     ? TYPE_UTF8
+         : values->type == TYPE_BINARY_VIEW ? TYPE_BINARY
+                                            : values->type;
+}
+
+/* A key column as its plain values, texts copied; types that have an order have no children. Null
+ * values of runs are nulls whatever the column says of itself. */
 static bool copy_field(ashuf_schema *schema, const struct field *from, struct field *out) {
-  const struct field *values = from->dictionary != NULL ? from->dictionary : from;
+  const struct field *values = row_values(from);
   *out = *values;
-  out->nullable = from->nullable;
+  out->type = bound_type(values);
+  out->nullable = from->nullable || (from->type == TYPE_RUN_END_ENCODED && values->nullable);
   out->metadata = NULL;
   out->n_metadata = 0;
   out->name_size = from->name_size;

@@ -91,7 +91,7 @@ static ashuf_status export_column(struct export *to) {
   to->array = batch_holder_array(to->holder);
   to->array->length = to->n;
   to->array->n_buffers = strings ? 3 : 2;
-  to->array->buffers = batch_holder_pointers(to->holder, 3);
+  to->array->buffers = batch_holder_pointers(to->holder, to->array->n_buffers);
   status = strings ? export_strings(to, validity) : export_fixed(to, validity);
   to->array->buffers[0] = to->array->null_count != 0 ? validity : NULL;
   return status;

@@ -56,6 +56,23 @@ static int compare_strings(const struct ArrowArray *array, bool large, int64_t a
   return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
 }
 
+static const char *view_bytes(const struct ArrowArray *array, int64_t slot, int32_t *size) {
+  const char *view = (const char *)array->buffers[1] + slot * 16;
+  int32_t place[2];
+  memcpy(size, view, 4);
+  memcpy(place, view + 8, 8);
+  return *size <= 12 ? view + 4 : (const char *)array->buffers[2 + place[0]] + place[1];
+}
+
+static int compare_views(const struct ArrowArray *array, int64_t a, int64_t b) {
+  int32_t a_size;
+  int32_t b_size;
+  const char *a_bytes = view_bytes(array, a, &a_size);
+  const char *b_bytes = view_bytes(array, b, &b_size);
+  int order = memcmp(a_bytes, b_bytes, (size_t)(a_size < b_size ? a_size : b_size));
+  return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
+}
+
 static int compare_floats(const uint8_t *values, bool twice, int64_t a, int64_t b) {
   float floats[2];
   double doubles[2];
@@ -75,6 +92,7 @@ static int compare_values(const char *format, const struct ArrowArray *array, in
   const uint8_t *values = array->buffers[1];
   if (strchr("uUzZ", format[0]) != NULL)
     return compare_strings(array, format[0] == 'U' || format[0] == 'Z', a, b);
+  if (format[0] == 'v') return compare_views(array, a, b);
   if (format[0] == 'b') return bit(values, a) - bit(values, b);
   if (format[0] == 'f' || format[0] == 'g') return compare_floats(values, format[0] == 'g', a, b);
   if (format[0] == 'w') {
@@ -93,11 +111,25 @@ static int64_t index_at(const char *format, const struct ArrowArray *array, int6
   return index;
 }
 
+/* The run that ends behind a row. */
+static int64_t run_at(const struct ArrowSchema *schema, const struct ArrowArray *array,
+                      int64_t row) {
+  const struct ArrowArray *ends = array->children[0];
+  for (int64_t run = 0;; run++)
+    if (index_at(schema->children[0]->format, ends, run) > array->offset + row) return run;
+}
+
 int row_order(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t a,
               int64_t b, unsigned order) {
   bool descending = (order & ASHUF_ORDER_DESCENDING) != 0;
   bool nulls_last = (order & ASHUF_ORDER_NULLS_LAST) != 0 ||
                     (descending && (order & ASHUF_ORDER_NULLS_FIRST) == 0);
+  if (strcmp(schema->format, "+r") == 0) {
+    a = run_at(schema, array, a);
+    b = run_at(schema, array, b);
+    schema = schema->children[1];
+    array = array->children[1];
+  }
   bool a_valid = is_valid(array, a);
   bool b_valid = is_valid(array, b);
   if (schema->dictionary != NULL) {

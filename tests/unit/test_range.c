@@ -358,7 +358,7 @@ static struct ArrowArray take_bounds(const struct rows *rows) {
     root.children[k] = malloc(sizeof *root.children[k]);
     *root.children[k] = take_rows(&set.columns[k], &selection);
     root.children[k]->null_count = -1;
-    if (root.children[k]->buffers[2] == NULL) root.children[k]->n_buffers = 2;
+    root.children[k]->n_buffers = root.children[k]->buffers[2] == NULL ? 2 : 3;
   }
   source_set_free(&set);
   return root;
@@ -475,7 +475,14 @@ static void keys_without_an_order_are_refused_by_name(void **state) {
                                       "struct(i)",
                                       "map(u,l)",
                                       "fixed_list:3(i)",
-                                      "dict:i(list(u))"};
+                                      "dict:i(list(u))",
+                                      "sparse(i,u)",
+                                      "dense(i,u)",
+                                      "list_view(i)",
+                                      "runs:i(dict:c(u))",
+                                      "runs:i(runs:s(i))",
+                                      "dict:i(runs:i(u))",
+                                      "runs:i(struct(i))"};
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     struct test_column column = column_random("odd", types[i], &dice, 0, 3);
     struct test_column batch = batch_of(&column, 1);
