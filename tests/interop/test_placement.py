@@ -98,6 +98,15 @@ def test_positional_round_robin_of_the_captures():
     assert checked == 2 or test_data("comet") is None, checked
 
 
+def test_positions_run_on_across_batches():
+    """Map 0 of 10 partitions draws 8, and Spark counts up before the first row."""
+    table = table_with_keys(1000, 1)
+    with pa.OSFile("a.arrows", "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=37)
+    written(["a.arrows"], "--partitions", "10", "--round-robin", "--group-rows", "9")
+    assert placement(0, 1000) == [(9 + i // 9) % 10 for i in range(1000)]
+
+
 def test_round_robin_by_content_of_the_captures():
     checked = 0
     for case, rows in cases():
