@@ -117,7 +117,7 @@ static ashuf_status keep(struct intake *in, const struct values *values, int64_t
 
 static ashuf_status take_block(struct intake *in, int64_t first, int64_t n,
                                struct ashuf_error *error) {
-  struct values values;
+  struct values values = {.words = {0}};
   ashuf_status status = row_encode(in->set->columns, in->keys, in->n_keys, 0, first, n,
                                    in->range->memory, &in->encoding, error);
   if (status == ASHUF_OK) status = take_values(in, first, n, &values, error);

@@ -104,7 +104,7 @@ static bool replace_key(ashuf_memory *memory, struct kept_key *key, struct row_b
     key->data = data;
     key->capacity = bytes.size;
   }
-  memcpy(key->data, bytes.data, bytes.size);
+  if (bytes.size != 0) memcpy(key->data, bytes.data, bytes.size);
   key->size = bytes.size;
   return true;
 }
