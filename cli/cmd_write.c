@@ -7,10 +7,10 @@
 #include "failure.h"
 #include "interrupt.h"
 #include "ipc_input.h"
-#include "keys.h"
 #include "limit.h"
 #include "options.h"
 #include "output.h"
+#include "placement.h"
 #include "progress.h"
 #include "report.h"
 #include "staging.h"
@@ -33,7 +33,7 @@ static const char *const dictionary_choices[] = {"keep", "plain", NULL};
 struct write_options {
   const char *output;
   struct option_integer partitions;
-  const char *hash;
+  struct placement_options placement;
   int codec; /* position in codecs */
   struct option_integer level;
   struct option_integer max_rows;
@@ -51,10 +51,40 @@ static const struct option_spec options[] = {
      "where the files go; made if it does not exist (required)"},
     {"partitions", 0, "N", OPTION_INTEGER, offsetof(struct write_options, partitions), NULL, 1,
      INT32_MAX - 1, "how many partitions (required)"},
-    {"hash", 0, "COL,...", OPTION_TEXT, offsetof(struct write_options, hash), NULL, 0, 0,
+    {"hash", 0, "COL,...", OPTION_TEXT, offsetof(struct write_options, placement.hash), NULL, 0, 0,
      "the key: rows are placed by the hash of these columns, as\n"
-     "Apache Spark places them; without it all rows go to\n"
+     "Apache Spark places them; without a key all rows go to\n"
      "partition 0. A name with a comma: '\"a,b\",c'"},
+    {"range", 0, "KEY,...", OPTION_TEXT, offsetof(struct write_options, placement.range), NULL, 0,
+     0,
+     "the key: rows are placed in ranges of these columns, each\n"
+     "COL[:asc|desc][:nulls-first|nulls-last]; ascending nulls\n"
+     "come first, descending ones last, unless it says otherwise"},
+    {"bounds", 0, "FILE", OPTION_TEXT, offsetof(struct write_options, placement.bounds), NULL, 0, 0,
+     "an Arrow IPC file with the rows that part the ranges, in\n"
+     "the order of the key; without it the inputs are sampled\n"
+     "as Spark samples, and so read twice"},
+    {"range-rule", 0, "RULE", OPTION_CHOICE, offsetof(struct write_options, placement.range_rule),
+     range_rule_choices, 0, 0,
+     "spark  a key equal to a bound is left of it (default)\n"
+     "comet  right of it, as in Comet's native shuffle"},
+    {"seed", 0, "S", OPTION_INTEGER, offsetof(struct write_options, placement.seed), NULL,
+     INT32_MIN, INT32_MAX, "of the sample (default 0)"},
+    {"show-bounds", 0, NULL, OPTION_FLAG, offsetof(struct write_options, placement.show_bounds),
+     NULL, 0, 0,
+     "tell the bounds on standard error; the JSON report has them\n"
+     "in any case"},
+    {"round-robin", 0, "[=HOW]", OPTION_MAYBE,
+     offsetof(struct write_options, placement.round_robin), round_robin_choices, 0, 0,
+     "rows are spread evenly\n"
+     "positional  groups of rows in turn (default)\n"
+     "hash        by the hash of all columns: rows keep their\n"
+     "            partition whatever their order"},
+    {"group-rows", 0, "R", OPTION_INTEGER, offsetof(struct write_options, placement.group_rows),
+     NULL, 1, INT64_MAX, "rows of a group (default 8192 / N, but 64 at least)"},
+    {"max-hash-columns", 0, "C", OPTION_INTEGER,
+     offsetof(struct write_options, placement.max_hash_columns), NULL, 0, INT32_MAX,
+     "hash the first C columns alone (default 0: all)"},
     {"codec", 0, "CODEC", OPTION_CHOICE, offsetof(struct write_options, codec), codecs, 0, 0,
      "lz4 (default), none, zstd or snappy"},
     {"level", 0, "L", OPTION_INTEGER, offsetof(struct write_options, level), NULL, INT32_MIN,
@@ -92,8 +122,9 @@ struct job {
   struct staging staging;
   struct report report;
   ashuf_schema *schema; /* of the first input */
-  ashuf_partitioner *partitioner;
-  int64_t rows; /* of the outputs that are finished */
+  struct placement placement;
+  ashuf_partitioner *partitioner; /* of the map output being written */
+  int64_t rows;                   /* of the outputs that are finished */
 };
 
 /* ---- Options ------------------------------------------------------------------------------ */
@@ -145,36 +176,19 @@ static int check_options(struct write_options *given, const struct arguments *in
   if (!given->partitions.given) return fail_usage("write", "--partitions N is missing");
   if (!ashuf_codec_available(codec_numbers[given->codec]))
     return fail_usage("write", "--codec: this build has no %s", codecs[given->codec]);
-  return check_level(given);
+  int placed = placement_check(&given->placement, inputs);
+  return placed == EXIT_GOOD ? check_level(given) : placed;
 }
 
-/* ---- Schema and key ----------------------------------------------------------------------- */
-
-static int new_partitioner(struct job *job) {
-  struct ashuf_error error;
-  struct ashuf_partitioning how = ASHUF_PARTITIONING_INIT;
-  struct keys keys = {0};
-  if (job->options->hash != NULL) {
-    int status = keys_find(&keys, job->options->hash, job->schema, job->inputs->list[0]);
-    if (status != EXIT_GOOD) return status;
-  }
-  how.partitions = (int32_t)job->options->partitions.value;
-  how.kind = keys.n > 0 && how.partitions > 1 ? ASHUF_PARTITION_HASH : ASHUF_PARTITION_SINGLE;
-  how.keys = how.kind == ASHUF_PARTITION_HASH ? keys.columns : NULL;
-  how.n_keys = how.kind == ASHUF_PARTITION_HASH ? keys.n : 0;
-  ashuf_status status =
-      ashuf_partitioner_new(job->schema, &how, limit_memory(), &job->partitioner, &error);
-  keys_free(&keys);
-  if (status == ASHUF_OK) return EXIT_GOOD;
-  int exit = fail_error(job->inputs->list[0], &error);
-  return status == ASHUF_UNSUPPORTED_TYPE ? EXIT_USAGE : exit;
-}
+/* ---- Schema ------------------------------------------------------------------------------- */
 
 /* The first input's schema is that of all. */
 static int see_schema(struct job *job, const struct ipc_input *input) {
+  const struct write_options *given = job->options;
   if (job->schema == NULL) {
     job->schema = ashuf_schema_ref(input->schema);
-    return new_partitioner(job);
+    return placement_open(&job->placement, &given->placement, (int32_t)given->partitions.value,
+                          job->schema, job->inputs);
   }
   if (ashuf_schema_equal(job->schema, input->schema)) return EXIT_GOOD;
   return schema_tell_difference(input->path, input->schema, job->inputs->list[0], job->schema, 0);
@@ -255,6 +269,7 @@ static void report_map(struct job *job, size_t map, const struct ashuf_map_outpu
   set_number(row, "rows", (uint64_t)written->total_rows);
   set_number(row, "blocks", written->total_blocks);
   set_number(row, "bytes", bytes);
+  if (job->placement.shown != NULL) set_value(row, "bounds", json_incref(job->placement.shown));
   if (written->total_blocks > 0)
     set_ratio(row, "ratio", written->raw_bytes,
               bytes - written->total_blocks * ASHUF_BLOCK_HEADER_SIZE);
@@ -283,7 +298,11 @@ static int write_map(struct job *job, size_t map) {
   const char *path = job->inputs->list[map];
   if (ipc_input_open(&input, path, &error) != ASHUF_OK) return fail_error(path, &error);
   int status = see_schema(job, &input);
+  if (status == EXIT_GOOD)
+    status = placement_partitioner(&job->placement, job->schema, map, path, &job->partitioner);
   if (status == EXIT_GOOD) status = write_rows(job, map, &input);
+  ashuf_partitioner_free(job->partitioner);
+  job->partitioner = NULL;
   ipc_input_close(&input);
   return status;
 }
@@ -324,7 +343,7 @@ static int write_all(const struct write_options *given, const struct arguments *
     status = output_finish(EXIT_GOOD);
   }
   report_free(&job.report);
-  ashuf_partitioner_free(job.partitioner);
+  placement_close(&job.placement);
   ashuf_schema_free(job.schema);
   return status;
 }
@@ -343,7 +362,8 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_write = {
     "write",
     "partitions Arrow rows into shuffle files",
-    "write INPUT... -o DIR --partitions N [--hash COL,...] [OPTION]...",
+    "write INPUT... -o DIR --partitions N [--hash COL,... | --range KEY,... | --round-robin]\n"
+    "                   [OPTION]...",
     "Reads each INPUT, an Arrow IPC file or stream ('-': a stream on standard input), and writes\n"
     "its rows as one map output: DIR/shuffle_0_M_0.data and .index, M counting the inputs from 0.\n"
     "All inputs must have the same schema. Rows keep their order inside a partition. LZ4 and\n"
@@ -363,5 +383,6 @@ const struct command command_write = {
     "  ashuf write flights.arrow -o out --partitions 200 --hash carrier,origin\n"
     "  ashuf write a.arrow b.arrow -o out --partitions 16 --hash id --codec zstd --level 3\n"
     "  ashuf write a.arrow -o out --partitions 8 --hash '\"last, first\",id'\n"
+    "  ashuf write flights.arrow -o out --partitions 8 --range day:desc,origin --show-bounds\n"
     "  ashuf cat out --format arrow | ashuf write - -o fewer --partitions 8 --hash id\n",
     run};

@@ -56,7 +56,8 @@ static void print_head(const struct option_spec *spec, struct text *line) {
     text_printf(line, "  -%c, --%s", spec->letter, spec->name);
   else
     text_printf(line, "  --%s", spec->name);
-  if (spec->argument != NULL) text_printf(line, " %s", spec->argument);
+  if (spec->argument != NULL)
+    text_printf(line, "%s%s", spec->kind == OPTION_MAYBE ? "" : " ", spec->argument);
 }
 
 static void print_option(const struct option_spec *spec, struct text *line) {

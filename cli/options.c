@@ -63,11 +63,11 @@ static int store_integer(const struct reader *reader, const struct option_spec *
 }
 
 static int store_choice(const struct reader *reader, const struct option_spec *spec,
-                        const char *value) {
+                        const char *value, int first) {
   size_t n = 0;
   for (; spec->choices[n] != NULL; n++) {
     if (strcmp(spec->choices[n], value) != 0) continue;
-    int choice = (int)n;
+    int choice = (int)n + first;
     memcpy(reader->fields + spec->field, &choice, sizeof choice);
     return -1;
   }
@@ -94,7 +94,9 @@ static int store(const struct reader *reader, const struct option_spec *spec, co
     case OPTION_INTEGER:
       return store_integer(reader, spec, value);
     case OPTION_CHOICE:
-      return store_choice(reader, spec, value);
+      return store_choice(reader, spec, value, 0);
+    case OPTION_MAYBE:
+      return store_choice(reader, spec, value == NULL ? spec->choices[0] : value, 1);
   }
   return -1;
 }
@@ -106,7 +108,7 @@ static int take(struct reader *reader, const struct option_spec *spec, const cha
       return fail_usage(reader->command->name, "--%s takes no value", spec->name);
     return store(reader, spec, NULL);
   }
-  if (attached != NULL) return store(reader, spec, attached);
+  if (attached != NULL || spec->kind == OPTION_MAYBE) return store(reader, spec, attached);
   if (reader->next >= reader->argc)
     return fail_usage(reader->command->name, "--%s needs a value: %s", spec->name, spec->argument);
   return store(reader, spec, reader->argv[reader->next++]);

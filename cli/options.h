@@ -14,7 +14,8 @@ enum option_kind {
   OPTION_FLAG,    /* bool */
   OPTION_TEXT,    /* const char * */
   OPTION_INTEGER, /* struct option_integer */
-  OPTION_CHOICE   /* int: the position of the choice, from 0 */
+  OPTION_CHOICE,  /* int: the position of the choice, from 0 */
+  OPTION_MAYBE    /* int: 0 not given; alone, or =CHOICE in the same word: 1 + its position */
 };
 
 struct option_integer {

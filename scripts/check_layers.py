@@ -22,7 +22,7 @@ ALLOWED = {
     "arrow": {"base"},
     "ipc": {"base", "os", "codec", "flatbuf", "arrow"},
     "block": {"base", "codec", "arrow", "ipc"},
-    "partition": {"base", "os", "arrow"},
+    "partition": {"base", "os", "arrow", "ipc"},
     "shuffle": {"base", "os", "codec", "arrow", "ipc", "block", "partition"},
     "api": {"base", "os", "codec", "flatbuf", "arrow", "ipc", "block", "partition", "shuffle"},
 }

@@ -4,8 +4,8 @@
  */
 #include "arrow/row_hash_int.h"
 
-#include "base/cpu.h"
 #include <string.h>
+#include "base/cpu.h"
 
 #define WORD_ROWS 64
 

@@ -8,6 +8,7 @@
 #define ASHUF_PARTITION_PARTITION_H
 
 #include "arrow/source.h"
+#include "partition/round_robin.h"
 
 #include <ashuf/partition.h>
 
@@ -18,18 +19,43 @@ enum partition_site {
   SITE_PARTITION_KEYS = 903,
   SITE_PARTITION_KEY = 904,
   SITE_PARTITION_MEMORY = 905,
-  SITE_SCATTER_MEMORY = 910
+  SITE_PARTITION_RULE = 906,
+  SITE_PARTITION_GROUP = 907,
+  SITE_PARTITION_COLUMNS = 908,
+  SITE_PARTITION_CURSOR = 909,
+  SITE_SCATTER_MEMORY = 910,
+  SITE_RANGE_MEMORY = 920,
+  SITE_RANGE_ORDER = 921,
+  SITE_RANGE_COUNT = 922,
+  SITE_RANGE_KEY_ORDER = 923,
+  SITE_SAMPLE_MEMORY = 930,
+  SITE_SAMPLE_INPUTS = 931,
+  SITE_SAMPLE_INPUT = 932,
+  SITE_SAMPLE_STATE = 933,
+  SITE_SAMPLE_WEIGHT = 934,
+  SITE_SAMPLE_SIZE = 935
 };
+
+/* What a kind comes down to. */
+enum partition_rule { RULE_ALL_TO_0, RULE_HASH, RULE_RANGE, RULE_POSITION };
+
+struct range;
 
 struct ashuf_partitioner {
   atomic_uint references;
   ashuf_memory *memory; /* a reference */
   ashuf_schema *schema; /* a reference */
-  int kind;             /* enum ashuf_partition_kind; SINGLE also where all rows go to 0 anyway */
-  int32_t n;            /* partitions */
-  int32_t n_keys;
-  int32_t keys[]; /* column numbers */
+  enum partition_rule rule;
+  int32_t n;               /* partitions */
+  struct range *range;     /* RULE_RANGE */
+  struct round_robin deal; /* RULE_POSITION */
+  int32_t n_keys;          /* RULE_HASH: columns hashed */
+  int32_t keys[];
 };
+
+/* INVALID_ARGUMENT unless own's keys are columns of the schema, at least one if it has any. */
+ashuf_status partition_check_keys(const ashuf_schema *schema, const struct ashuf_partitioning *own,
+                                  struct ashuf_error *error);
 
 /* What ashuf_partitioner_new does, arguments not NULL. */
 ashuf_status partition_new(const ashuf_schema *schema, const struct ashuf_partitioning *own,
@@ -50,6 +76,6 @@ ashuf_status partition_rows(const ashuf_partitioner *partitioner, const struct s
 
 /* The same for a batch of no set; ids are written on success only. */
 ashuf_status partition_batch(const ashuf_partitioner *partitioner, const struct ArrowArray *batch,
-                             int32_t *ids, struct ashuf_error *error);
+                             int64_t first_row_ordinal, int32_t *ids, struct ashuf_error *error);
 
 #endif /* ASHUF_PARTITION_PARTITION_H */

@@ -41,13 +41,13 @@ static void ids_equal_sparks(void **state) {
   int32_t ids[4];
   assert_int_equal(make(schema, ASHUF_PARTITION_HASH, 200, (int32_t[]){0}, 1, &partitioner, NULL),
                    ASHUF_OK);
-  assert_int_equal(ashuf_partition_ids(partitioner, &batch.array, ids, NULL), ASHUF_OK);
+  assert_int_equal(ashuf_partition_ids(partitioner, NULL, &batch.array, ids, NULL), ASHUF_OK);
   assert_memory_equal(ids, ((int32_t[]){191, 43, 13, 43}), sizeof ids);
   ashuf_partitioner_free(partitioner);
   assert_int_equal(
       make(schema, ASHUF_PARTITION_HASH, 200, (int32_t[]){0, 1}, 2, &partitioner, NULL), ASHUF_OK);
   ashuf_schema_free(schema); /* the partitioner holds its own reference */
-  assert_int_equal(ashuf_partition_ids(partitioner, &batch.array, ids, NULL), ASHUF_OK);
+  assert_int_equal(ashuf_partition_ids(partitioner, NULL, &batch.array, ids, NULL), ASHUF_OK);
   assert_memory_equal(ids, ((int32_t[]){191, 21, 13, 43}), sizeof ids);
   ashuf_partitioner_free(partitioner);
   column_free(&batch);
@@ -65,10 +65,10 @@ static void slices_and_long_batches_keep_their_rows(void **state) {
   int32_t *some = malloc((size_t)n * sizeof *some);
   assert_int_equal(make(schema, ASHUF_PARTITION_HASH, 37, (int32_t[]){1, 0}, 2, &partitioner, NULL),
                    ASHUF_OK);
-  assert_int_equal(ashuf_partition_ids(partitioner, &batch.array, all, NULL), ASHUF_OK);
+  assert_int_equal(ashuf_partition_ids(partitioner, NULL, &batch.array, all, NULL), ASHUF_OK);
   for (int64_t i = 0; i < n; i++) assert_in_range(all[i], 0, 36);
   column_slice(&batch, 9, 4001);
-  assert_int_equal(ashuf_partition_ids(partitioner, &batch.array, some, NULL), ASHUF_OK);
+  assert_int_equal(ashuf_partition_ids(partitioner, NULL, &batch.array, some, NULL), ASHUF_OK);
   assert_memory_equal(some, all + 9, 4001 * sizeof *some);
   free(all);
   free(some);
@@ -89,7 +89,7 @@ static void one_partition_takes_all_without_hashing(void **state) {
     memset(ids, 0xff, sizeof ids);
     int32_t n = kind == ASHUF_PARTITION_SINGLE ? 7 : 1;
     assert_int_equal(make(schema, kind, n, (int32_t[]){0}, 1, &partitioner, NULL), ASHUF_OK);
-    assert_int_equal(ashuf_partition_ids(partitioner, &batch.array, ids, NULL), ASHUF_OK);
+    assert_int_equal(ashuf_partition_ids(partitioner, NULL, &batch.array, ids, NULL), ASHUF_OK);
     assert_memory_equal(ids, zeros, sizeof ids);
     ashuf_partitioner_free(partitioner);
   }
@@ -106,10 +106,10 @@ static void rows_without_columns_go_to_partition_0(void **state) {
   int32_t zeros[12] = {0};
   memset(ids, 0xff, sizeof ids);
   assert_int_equal(make(schema, ASHUF_PARTITION_HASH, 10, NULL, 0, &partitioner, NULL), ASHUF_OK);
-  assert_int_equal(ashuf_partition_ids(partitioner, &batch.array, ids, NULL), ASHUF_OK);
+  assert_int_equal(ashuf_partition_ids(partitioner, NULL, &batch.array, ids, NULL), ASHUF_OK);
   assert_memory_equal(ids, zeros, sizeof ids);
   batch.array.length = 0;
-  assert_int_equal(ashuf_partition_ids(partitioner, &batch.array, NULL, NULL), ASHUF_OK);
+  assert_int_equal(ashuf_partition_ids(partitioner, NULL, &batch.array, NULL, NULL), ASHUF_OK);
   ashuf_partitioner_free(partitioner);
   ashuf_schema_free(schema);
   column_free(&batch);
@@ -154,7 +154,8 @@ static void a_bad_batch_leaves_the_ids_alone(void **state) {
   struct ashuf_error error = {0};
   assert_int_equal(make(schema, ASHUF_PARTITION_HASH, 3, (int32_t[]){0}, 1, &partitioner, NULL),
                    ASHUF_OK);
-  assert_int_equal(ashuf_partition_ids(partitioner, &batch.array, ids, &error), ASHUF_BAD_ARRAY);
+  assert_int_equal(ashuf_partition_ids(partitioner, NULL, &batch.array, ids, &error),
+                   ASHUF_BAD_ARRAY);
   assert_non_null(strstr(error.message, "\"s\""));
   assert_memory_equal(ids, ((int32_t[]){-7, -7, -7, -7}), sizeof ids);
   ashuf_partitioner_free(partitioner);

@@ -303,9 +303,7 @@ static const char *foreign_error(struct ArrowArrayStream *stream) {
   (void)stream;
   return "foreign";
 }
-static void foreign_release(struct ArrowArrayStream *stream) {
-  stream->release = NULL;
-}
+static void foreign_release(struct ArrowArrayStream *stream) { stream->release = NULL; }
 
 static void a_stream_of_others_has_no_error_of_ours(void **state) {
   (void)state;

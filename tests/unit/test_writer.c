@@ -136,7 +136,8 @@ static void every_row_is_in_its_partition_and_in_order(void **state) {
   struct ashuf_map_output output = ASHUF_MAP_OUTPUT_INIT;
   struct ashuf_writer_options options = ASHUF_WRITER_OPTIONS_INIT;
   ashuf_partitioner *partitioner = output_partitioner(&whole.schema, PARTITIONS);
-  assert_int_equal(ashuf_partition_ids(partitioner, &whole.array, expected.ids, NULL), ASHUF_OK);
+  assert_int_equal(ashuf_partition_ids(partitioner, NULL, &whole.array, expected.ids, NULL),
+                   ASHUF_OK);
   options.encode = (struct ashuf_encode_options)ASHUF_ENCODE_OPTIONS_INIT;
   options.encode.max_rows = 100;
   ashuf_writer *writer = open_writer(partitioner, &options);
