@@ -251,6 +251,18 @@ def test_two_writes_into_one_directory():
         assert snapshot() in (old, new) and hidden() == []
 
 
+def test_names_are_given_by_one_write_at_a_time():
+    old, new = old_and_new()
+    lock = os.open("out", os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    child = subprocess.Popen([program(), "write", *INPUTS, "-o", "out", *NEW],
+                             stdout=subprocess.DEVNULL)
+    time.sleep(0.5)
+    assert child.poll() is None and snapshot() == old
+    os.close(lock)
+    assert child.wait(timeout=60) == GOOD and snapshot() == new
+
+
 def test_a_directory_needs_its_indexes():
     put("small.arrows", small())
     expect(write(*OLD), GOOD, err="")
