@@ -15,9 +15,7 @@ ashuf_status batch_store_init(struct batch_store *store, const ashuf_partitioner
   return status;
 }
 
-static size_t ids_size(int64_t n_rows) {
-  return (size_t)n_rows * sizeof(int32_t);
-}
+static size_t ids_size(int64_t n_rows) { return (size_t)n_rows * sizeof(int32_t); }
 
 static void free_ids(const struct batch_store *store, struct stored_batch *stored, int64_t n_rows) {
   memory_free(store->memory, stored->ids, ids_size(n_rows));
