@@ -1,64 +1,87 @@
-#include "base/buffer.h"
-#include "codec/checksum.h"
+#include "os/clock.h"
 #include "shuffle/writer.h"
 
-#include <inttypes.h>
+/* ---- Without runs: the rows of a partition are one list already ---------------------------- */
 
-/* The partition being written. */
-struct writing {
-  ashuf_writer *writer;
-  int32_t partition;
-  uint64_t size;
-};
-
-static ashuf_status emit(void *self, const struct ashuf_buffer *out, struct ashuf_error *error) {
-  struct writing *writing = self;
-  ashuf_writer *writer = writing->writer;
-  if (writer->checksums != NULL)
-    writer->checksums[writing->partition] = checksum_update(
-        writer->options.checksum, writer->checksums[writing->partition], out->data, out->size);
-  writing->size += out->size;
-  return output_bytes(&writer->output, out->data, out->size, error);
+/* How many rows of a partition the round still takes; more than a block, so that it gets on. */
+static int64_t room(const ashuf_writer *writer) {
+  int64_t most = (int64_t)(writer->round_bytes / (uint64_t)writer->row_bytes);
+  int64_t left = most - writer->round.n_rows;
+  return left > writer->options.encode.max_rows ? left : writer->options.encode.max_rows;
 }
 
-static ashuf_status write_rows(ashuf_writer *writer, const struct selection *rows,
-                               struct writing *writing, struct ashuf_error *error) {
-  struct block_sink sink = {emit, writing};
-  ashuf_status status = output_begin(&writer->output, writing->partition, error);
-  if (status != ASHUF_OK) return status;
-  writer->blocks.size = 0;
-  status =
-      block_encode_selection(writer->encoder, &writer->store.set, rows, &writer->options.encode,
-                             &writer->blocks, &sink, &writer->stats, error);
-  if (status == ASHUF_OK) status = emit(writing, &writer->blocks, error);
-  if (status != ASHUF_OK) return status;
-  return output_end(&writer->output, writing->partition, writing->size,
-                    writer->checksums != NULL ? writer->checksums[writing->partition] : 0, error);
-}
-
-static ashuf_status write_partition(ashuf_writer *writer, int32_t partition,
-                                    struct ashuf_error *error) {
+static ashuf_status write_list(ashuf_writer *writer, int32_t partition, struct ashuf_error *error) {
   struct selection rows = batch_store_selection(&writer->store, partition);
-  struct writing writing = {writer, partition, 0};
-  ashuf_status status = ASHUF_OK;
-  if (rows.n_rows != 0) status = write_rows(writer, &rows, &writing, error);
-  if (status != ASHUF_OK) {
-    error_prefix(error, "partition %" PRId32 ": ", partition);
-    if (error != NULL) error->partition = partition;
-    return status;
+  size_t first = (size_t)(rows.ids - writer->store.scatter.rows);
+  int64_t taken = 0;
+  for (int64_t at = 0; at < rows.n_rows;) {
+    int64_t most = room(writer);
+    int64_t n = rows.n_rows - at < most ? rows.n_rows - at : most;
+    struct round_part part = {partition, at + n < rows.n_rows, first + (size_t)at, n};
+    ashuf_status status = round_add(writer, &part, error);
+    if (status != ASHUF_OK) return status;
+    if (!part.more_follows) break;
+    status = round_run(writer, writer->store.scatter.rows, &taken, error);
+    if (status != ASHUF_OK) return status;
+    at += taken;
   }
-  writer->rows[partition] = rows.n_rows;
-  writer->offsets[partition + 1] = writer->offsets[partition] + writing.size;
-  return rows.n_rows == 0 ? ASHUF_OK
-                          : writer_report(writer, writer->rows_pushed, writer->stats.rows, error);
+  return ASHUF_OK;
+}
+
+ashuf_status writer_write_direct(ashuf_writer *writer, int32_t *partition,
+                                 struct ashuf_error *error) {
+  ashuf_status status = ASHUF_OK;
+  int64_t taken;
+  while (*partition < writer->partitions && status == ASHUF_OK) {
+    status = write_list(writer, (*partition)++, error);
+    if (status != ASHUF_OK || (!round_is_full(writer) && *partition < writer->partitions))
+      continue;
+    status = round_run(writer, writer->store.scatter.rows, &taken, error);
+    if (status != ASHUF_OK || *partition == writer->partitions) break;
+    if (!writer_wants_spill(writer, 0)) continue;
+    status = writer_spill(writer, *partition, error);
+    break;
+  }
+  return status;
+}
+
+/* ---- All ---------------------------------------------------------------------------------- */
+
+static void count_row_bytes(ashuf_writer *writer) {
+  if (writer->store.n_rows == 0) return;
+  int64_t bytes = (int64_t)writer->store.buffers.bytes / writer->store.n_rows;
+  writer->row_bytes = bytes > 1 ? bytes : 1;
+}
+
+static ashuf_status write_partitions(ashuf_writer *writer, struct ashuf_error *error) {
+  uint64_t start = clock_now();
+  int32_t next = 0;
+  count_row_bytes(writer);
+  ashuf_status status = batch_store_scatter(&writer->store, error);
+  writer->counters.partition_ns += clock_now() - start;
+  /* Beside the rows in memory, runs need a block each, and a round. */
+  uint64_t extra =
+      writer->spills.n_runs * (writer->block_bytes + writer->block_bytes / 4) + writer->round_bytes;
+  if (status == ASHUF_OK && writer_wants_spill(writer, writer->spills.n_runs == 0 ? 0 : extra))
+    status = writer_spill(writer, 0, error);
+  if (status == ASHUF_OK && writer->spills.n_runs == 0)
+    status = writer_write_direct(writer, &next, error);
+  if (status == ASHUF_OK && writer->spills.n_runs != 0)
+    status = writer_write_merged(writer, next, error);
+  return status;
 }
 
 ashuf_status writer_write_output(ashuf_writer *writer, struct ashuf_error *error) {
   struct ashuf_map_output written;
-  ashuf_status status = batch_store_scatter(&writer->store, error);
-  for (int32_t p = 0; p < writer->partitions && status == ASHUF_OK; p++)
-    status = write_partition(writer, p, error);
+  ashuf_status status = write_partitions(writer, error);
   if (status != ASHUF_OK) return status;
+  if (writer->stats.rows != writer->rows_pushed)
+    return error_set(error, ASHUF_IO, SITE_WRITER_ROWS, "%lld of %lld rows were written",
+                     (long long)writer->stats.rows, (long long)writer->rows_pushed);
+  for (int32_t p = 0; p < writer->partitions; p++) writer->offsets[p + 1] += writer->offsets[p];
+  uint64_t start = clock_now();
   writer_describe(writer, &written);
-  return output_finish(&writer->output, &written, error);
+  status = output_finish(&writer->output, &written, error);
+  writer->counters.write_ns += clock_now() - start;
+  return status;
 }
