@@ -145,6 +145,7 @@ static ashuf_status plan_bytes(struct planner *planner, const struct planned *pl
   ashuf_status status = gather_offsets(planned->source, planned->selection, planned->validity,
                                        offsets, &total, planner->error);
   if (status != ASHUF_OK || !planner_offsets_fit(planner, field, total)) return status;
+  gather_fetch_bytes(planned->source, planned->selection, offsets);
   status = add_offsets(planner, field, offsets, n);
   struct plan_piece piece = {PIECE_BYTES, offsets, planned->source, planned->selection,
                              planned->validity};
@@ -436,6 +437,7 @@ ashuf_status batch_plan_make(const struct source_set *set, const struct selectio
   if (!alloc_lists(&planner, &out->batch, &sizes)) return planner_no_memory(&planner, sizes.nodes);
   out->batch.length = selection->n_rows;
   ashuf_status status = ASHUF_OK;
+  for (int32_t i = 0; i < n_columns; i++) gather_fetch(&set->columns[i], selection);
   for (int32_t i = 0; i < n_columns && status == ASHUF_OK; i++)
     status = planner_add_field(&planner, &set->columns[i], selection, NULL);
   close_body(&planner, &out->batch);

@@ -89,7 +89,7 @@ static int64_t largest_end(const struct planner *planner, const struct field *en
 /* The run ends as a field of their own: never null. */
 static ashuf_status add_ends(struct planner *planner, const struct source *ends,
                              const struct gathered_runs *runs) {
-  struct planned planned = {ends, &runs->values, NULL, 0};
+  struct planned planned = {ends, &runs->values, NULL, 0, false};
   planner_add_node(planner, runs->n_runs, 0);
   ashuf_status status = planner_add_validity(planner, &planned);
   planner_add_memory(planner, runs->ends, (uint64_t)runs->n_runs * (uint64_t)ends->field->byte_width);

@@ -55,6 +55,7 @@ static ashuf_status reserve(struct batch_store *store, struct ashuf_error *error
 static ashuf_status charge(struct batch_store *store, const struct ArrowArray *batch,
                            bool uncharged, struct ashuf_error *error) {
   uint64_t before = store->buffers.bytes;
+  store->last_charge = 0;
   ashuf_status status = buffer_set_add(&store->buffers, store->set.schema, batch, error);
   if (status != ASHUF_OK) return status;
   uint64_t bytes = store->buffers.bytes - before;
@@ -65,6 +66,7 @@ static ashuf_status charge(struct batch_store *store, const struct ArrowArray *b
     return error_set(error, ASHUF_MEMORY_LIMIT, SITE_STORE_CHARGE,
                      "no room for a batch of %llu bytes", (unsigned long long)bytes);
   store->charged += bytes;
+  store->last_charge = bytes;
   return ASHUF_OK;
 }
 
@@ -74,6 +76,12 @@ ashuf_status batch_store_admit(struct batch_store *store, const struct ArrowArra
   if (status == ASHUF_OK)
     status = scatter_reserve(&store->scatter, store->n_rows + batch->length, error);
   return status == ASHUF_OK ? charge(store, batch, uncharged, error) : status;
+}
+
+void batch_store_withdraw(struct batch_store *store) {
+  memory_discharge(store->memory, (size_t)store->last_charge);
+  store->charged -= store->last_charge;
+  store->last_charge = 0;
 }
 
 ashuf_status batch_store_join(struct batch_store *store, const struct ArrowArray *batch,

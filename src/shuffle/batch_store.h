@@ -31,6 +31,7 @@ struct batch_store {
   struct scatter scatter;
   struct buffer_set buffers; /* what the batches keep alive */
   uint64_t charged;          /* of that, what was charged to the domain */
+  uint64_t last_charge;      /* for the batch that was admitted last */
   struct stored_batch *batches;
   size_t n_batches;
   size_t capacity;
@@ -54,6 +55,8 @@ ashuf_status batch_store_check(struct batch_store *store, const struct ArrowArra
  */
 ashuf_status batch_store_admit(struct batch_store *store, const struct ArrowArray *batch,
                                bool uncharged, struct ashuf_error *error);
+/* Gives back what admitting charged; batch_store_clear must follow. */
+void batch_store_withdraw(struct batch_store *store);
 /* Puts the batch that was admitted beside the others; failures as above. batch_store_keep must
  * follow at once. */
 ashuf_status batch_store_join(struct batch_store *store, const struct ArrowArray *batch,

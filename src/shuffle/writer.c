@@ -10,6 +10,8 @@
 /* What lies in memory at a time while runs are merged, as shares of the limit. */
 #define BLOCK_SHARE 256
 #define ROUND_SHARE 8
+/* What of a domain's limit is left to others. */
+#define DOMAIN_SHARE 8
 #define BLOCK_BYTES_MIN ((uint64_t)16 << 10)
 #define BLOCK_BYTES_MAX ((uint64_t)512 << 10)
 #define ROUND_BYTES_MIN ((uint64_t)256 << 10)
@@ -237,7 +239,9 @@ bool writer_wants_spill(ashuf_writer *writer, uint64_t extra) {
   uint64_t limit = writer->options.memory_limit;
   uint64_t held = batch_store_held(&writer->store);
   if (limit != 0 && (held > limit || need > limit - held)) return true;
-  return memory_would_exceed(writer->memory, (size_t)need);
+  /* Others who share the domain need room too. */
+  uint64_t domain = memory_limit_of(writer->memory);
+  return domain != 0 && memory_would_exceed(writer->memory, (size_t)(need + domain / DOMAIN_SHARE));
 }
 
 ashuf_status writer_spill(ashuf_writer *writer, int32_t first, struct ashuf_error *error) {
@@ -270,7 +274,10 @@ static ashuf_status try_batch(ashuf_writer *writer, const struct ArrowArray *bat
                               struct ashuf_error *error) {
   ashuf_status status = batch_store_admit(&writer->store, batch, uncharged, error);
   if (status != ASHUF_OK) return status;
-  if (writer->store.n_rows != 0 && writer_wants_spill(writer, 0)) return ASHUF_MEMORY_LIMIT;
+  if (writer->store.n_rows != 0 && writer_wants_spill(writer, 0)) {
+    batch_store_withdraw(&writer->store);
+    return ASHUF_MEMORY_LIMIT;
+  }
   return batch_store_join(&writer->store, batch, error);
 }
 
