@@ -294,6 +294,9 @@ static ashuf_status find_nulls(struct planner *planner, struct planned *planned)
   if (bits == NULL) return planner_no_memory(planner, size);
   planned->nulls = gather_validity(planned->source, planned->selection, bits);
   planned->validity = planned->nulls != 0 ? bits : NULL;
+  /* Zeros lie under nulls: which row's garbage would, could depend on how equal values met. A slice
+   * in the arrow-rs layout stays as it is. */
+  planned->masked = planned->nulls != 0 && !planner->one_batch;
   return ASHUF_OK;
 }
 
