@@ -16,12 +16,19 @@
 #define BLOCK_BYTES_MAX ((uint64_t)512 << 10)
 #define ROUND_BYTES_MIN ((uint64_t)256 << 10)
 #define ROUND_BYTES_MAX ((uint64_t)32 << 20)
+/* Copies are worth their while where rows are scattered over much memory. */
+#define SLAB_BYTES ((size_t)16 << 20)
+#define SLAB_SHARE 16
+#define COPY_LIMIT ((uint64_t)64 << 20)
+
+size_t writer_slab_bytes;
 
 /* Drops everything but what the caller may still look at: the arrays of a finished writer. */
 static void drop_work(ashuf_writer *writer) {
   struct encode_round *round = &writer->round;
   output_close(&writer->output);
   batch_store_free(&writer->store);
+  batch_copier_free(&writer->copier);
   spill_set_free(&writer->spills);
   encode_pool_free(&writer->pool);
   memory_free(writer->memory, round->parts, round->parts_capacity * sizeof *round->parts);
@@ -98,6 +105,13 @@ static void set_limits(ashuf_writer *writer) {
   if (writer_round_bytes != 0) writer->round_bytes = writer_round_bytes;
 }
 
+static size_t slab_bytes(const ashuf_writer *writer) {
+  uint64_t limit = writer->limit;
+  if (writer_slab_bytes != 0) return writer_slab_bytes;
+  if (writer->partitions == 1 || (limit != 0 && limit < COPY_LIMIT)) return 0;
+  return limit != 0 && limit / SLAB_SHARE < SLAB_BYTES ? (size_t)(limit / SLAB_SHARE) : SLAB_BYTES;
+}
+
 /* Whether the schema, and the one without dictionaries, have their message. */
 static void look_at_messages(const ashuf_writer *writer, bool have[2]) {
   const ashuf_schema *schema = writer->partitioner->schema;
@@ -152,6 +166,8 @@ static ashuf_status open_inside(ashuf_partitioner *partitioner,
   if (status == ASHUF_OK)
     status = encode_pool_init(&writer->pool, options->threads, &writer->cancelled, writer->memory,
                               error);
+  if (status == ASHUF_OK)
+    status = batch_copier_init(&writer->copier, slab_bytes(writer), writer->memory, error);
   if (status == ASHUF_OK)
     status = batch_store_init(&writer->store, writer->partitioner, writer->memory, error);
   if (status == ASHUF_OK)
@@ -295,18 +311,42 @@ static ashuf_status make_room(ashuf_writer *writer, const struct ArrowArray *bat
   return try_batch(writer, batch, true, error);
 }
 
+/* Takes the copy instead of the batch, which is released then. */
+static ashuf_status take_copy(ashuf_writer *writer, struct ArrowArray *batch,
+                              struct ArrowArray *copy, struct ashuf_error *error) {
+  ashuf_status status = make_room(writer, copy, error);
+  if (status != ASHUF_OK) {
+    copy->release(copy);
+    return status;
+  }
+  batch_store_keep(&writer->store, copy);
+  batch->release(batch);
+  batch->release = NULL;
+  return ASHUF_OK;
+}
+
 static ashuf_status take_batch(ashuf_writer *writer, struct ArrowArray *batch,
                                struct ashuf_error *error) {
   int64_t rows = batch->length;
+  struct ArrowArray copy;
+  bool copied = false;
   ashuf_status status = writer_report(writer, writer->rows_pushed + rows, 0, error);
-  if (status == ASHUF_OK) status = make_room(writer, batch, error);
-  if (status != ASHUF_OK) {
-    batch_store_drop(&writer->store, rows);
-    return status;
+  if (status == ASHUF_OK) {
+    status = batch_copy(&writer->copier, &writer->store.probe, writer->pool.workers[0].encoder,
+                        writer->partitions, writer->store.incoming, &copy, &copied, error);
+    if (status == ASHUF_MEMORY_LIMIT) status = ASHUF_OK; /* the batch itself will do */
   }
-  batch_store_keep(&writer->store, batch);
-  writer->rows_pushed += rows;
-  return ASHUF_OK;
+  if (status == ASHUF_OK && copied) {
+    status = take_copy(writer, batch, &copy, error);
+  } else if (status == ASHUF_OK) {
+    status = make_room(writer, batch, error);
+    if (status == ASHUF_OK) batch_store_keep(&writer->store, batch);
+  }
+  if (status == ASHUF_OK)
+    writer->rows_pushed += rows;
+  else
+    batch_store_drop(&writer->store, rows);
+  return status;
 }
 
 ashuf_status writer_push(ashuf_writer *writer, struct ArrowArray *batch,
@@ -323,7 +363,8 @@ ashuf_status writer_push(ashuf_writer *writer, struct ArrowArray *batch,
   writer->counters.partition_ns += clock_now() - start;
   if (is_about_batch(status)) return status;
   if (status == ASHUF_OK) status = take_batch(writer, batch, error);
-  return status == ASHUF_OK ? status : broken(writer, status);
+  if (status == ASHUF_OK || is_about_batch(status)) return status;
+  return broken(writer, status);
 }
 
 /* ---- Finish ------------------------------------------------------------------------------- */

@@ -22,6 +22,7 @@
 #ifndef ASHUF_SHUFFLE_WRITER_H
 #define ASHUF_SHUFFLE_WRITER_H
 
+#include "shuffle/batch_copy.h"
 #include "shuffle/batch_store.h"
 #include "shuffle/encode_pool.h"
 #include "shuffle/output.h"
@@ -69,6 +70,7 @@ struct ashuf_writer {
   struct ashuf_writer_options options;
   enum writer_state state;
   struct batch_store store;
+  struct batch_copier copier;
   struct spill_set spills;
   struct encode_pool pool;
   struct encode_round round;
@@ -92,6 +94,9 @@ struct ashuf_writer {
 
 /* What a round holds at most, in bytes; 0: by the limit. Set by tests that have few rows. */
 extern uint64_t writer_round_bytes;
+
+/* Bytes of a slab for copies of batches; 0: by the limit. Set by tests that have few rows. */
+extern size_t writer_slab_bytes;
 
 /* options is complete: struct sizes set, encode and file_mode resolved. */
 ashuf_status writer_open_files(ashuf_partitioner *partitioner,

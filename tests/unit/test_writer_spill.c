@@ -27,6 +27,7 @@ static int rounds(void) {
 static int restore(void **state) {
   (void)state;
   writer_round_bytes = 0;
+  writer_slab_bytes = 0;
   return 0;
 }
 
@@ -57,6 +58,7 @@ static void vary(struct ashuf_writer_options *options, struct test_random *rando
   options->memory_limit = limits[random_below(random, 6)];
   options->threads = 1 + (int)random_below(random, 3);
   options->spill_codec = available_codec(random);
+  writer_slab_bytes = random_below(random, 2) ? 0 : 3000 + (size_t)random_below(random, 60000);
   writer_round_bytes = random_below(random, 2) ? 0 : 200 + (uint64_t)random_below(random, 20000);
 }
 
@@ -83,6 +85,7 @@ static void output_depends_on_rows_and_options_alone(void **state) {
     struct run_batch_sizes all = {1, rows.n_rows + 1};
     struct run_output expected;
     writer_round_bytes = 0;
+    writer_slab_bytes = 0;
     run_writer(&rows, &all, partitions, &options, NULL, NULL, &expected);
     expect_good(&expected);
     for (int i = 0; i < 4; i++) {
