@@ -16,21 +16,43 @@
 /* [ struct copy_slab ][ block ][ block ] ... */
 struct copy_slab {
   ashuf_memory *memory; /* a reference */
+  struct batch_copier *copier; /* outlives its copies */
+  struct copy_slab *next;      /* of those that wait to be used again */
   atomic_uint references;
   size_t size;
   size_t used;
 };
 
-static void slab_unref(struct copy_slab *slab) {
-  if (slab == NULL || atomic_fetch_sub(&slab->references, 1) != 1) return;
+/* The first block's room. */
+#define SLAB_START ((sizeof(struct copy_slab) + BODY_ALIGNMENT - 1) / BODY_ALIGNMENT * BODY_ALIGNMENT)
+
+static void slab_free(struct copy_slab *slab) {
   ashuf_memory *memory = slab->memory;
   memory_free_aligned(memory, slab, slab->size);
   ashuf_memory_free(memory);
 }
 
-static struct copy_slab *slab_new(ashuf_memory *memory, size_t size) {
-  struct copy_slab *slab = memory_aligned(memory, size);
+/* A slab that nobody uses any more waits for the next rows: given back, it could leave a hole that
+ * nothing fits into. */
+static void slab_unref(struct copy_slab *slab) {
+  if (slab == NULL || atomic_fetch_sub(&slab->references, 1) != 1) return;
+  slab->next = slab->copier->free_slabs;
+  slab->copier->free_slabs = slab;
+}
+
+static struct copy_slab *slab_new(struct batch_copier *copier) {
+  ashuf_memory *memory = copier->memory;
+  size_t size = copier->slab_bytes;
+  struct copy_slab *slab = copier->free_slabs;
+  if (slab != NULL) {
+    copier->free_slabs = slab->next;
+    atomic_init(&slab->references, 1);
+    slab->used = sizeof *slab;
+    return slab;
+  }
+  slab = memory_aligned(memory, size);
   if (slab == NULL) return NULL;
+  slab->copier = copier;
   os_use_large_pages(slab, size);
   slab->memory = ashuf_memory_ref(memory);
   atomic_init(&slab->references, 1);
@@ -49,11 +71,11 @@ static bool place(struct batch_copier *copier, size_t size, struct ashuf_bytes *
   struct copy_slab *slab = copier->slab;
   size_t at = slab == NULL ? 0 : (slab->used + BODY_ALIGNMENT - 1) / BODY_ALIGNMENT * BODY_ALIGNMENT;
   if (slab == NULL || at + BLOCK_SKEW > slab->size || size > slab->size - at - BLOCK_SKEW) {
-    slab = slab_new(copier->memory, copier->slab_bytes);
+    slab = slab_new(copier);
     if (slab == NULL) return false;
     slab_unref(copier->slab);
     copier->slab = slab;
-    at = BODY_ALIGNMENT;
+    at = SLAB_START;
   }
   atomic_fetch_add(&slab->references, 1);
   slab->used = at + BLOCK_SKEW + size;
@@ -113,10 +135,20 @@ ashuf_status batch_copier_init(struct batch_copier *copier, size_t slab_bytes, a
   return slab_bytes == 0 ? ASHUF_OK : context_new(&options, &copier->ctx, error);
 }
 
+void batch_copier_trim(struct batch_copier *copier) {
+  slab_unref(copier->slab);
+  copier->slab = NULL;
+  while (copier->free_slabs != NULL) {
+    struct copy_slab *slab = copier->free_slabs;
+    copier->free_slabs = slab->next;
+    slab_free(slab);
+  }
+}
+
 void batch_copier_free(struct batch_copier *copier) {
   context_free(copier->ctx);
   ashuf_buffer_free(&copier->block);
-  slab_unref(copier->slab);
+  batch_copier_trim(copier);
   memory_free(copier->memory, copier->rows, 2 * copier->capacity * sizeof *copier->rows);
   memory_free(copier->memory, copier->ids, copier->capacity * sizeof *copier->ids);
   *copier = (struct batch_copier){0};
@@ -137,7 +169,7 @@ static ashuf_status encode(struct batch_copier *copier, const struct source_set 
   ashuf_status status = block_encode_selection(encoder, set, &selection, &own, &copier->block, NULL,
                                                &stats, error);
   *whole = stats.blocks == 1 &&
-           copier->block.size <= copier->slab_bytes - BODY_ALIGNMENT - BLOCK_SKEW;
+           copier->block.size <= copier->slab_bytes - SLAB_START - BLOCK_SKEW;
   return status;
 }
 

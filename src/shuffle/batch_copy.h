@@ -7,7 +7,9 @@
  * with few partitions a page has many rows that are wanted together. The copy is a block (codec NONE)
  * whose decoded batch lies in it: nothing here knows of types.
  *
- *   batch_copier_init -> batch_copy ... -> batch_copier_free; copies keep their slabs alive
+ *   batch_copier_init -> batch_copy ... -> batch_copier_free
+ *
+ * Copies keep their slabs alive, and are released before the copier is freed, on its thread.
  */
 #ifndef ASHUF_SHUFFLE_BATCH_COPY_H
 #define ASHUF_SHUFFLE_BATCH_COPY_H
@@ -23,6 +25,7 @@ struct batch_copier {
   ashuf_ctx *ctx;
   struct ashuf_buffer block;
   struct copy_slab *slab; /* a reference; NULL before the first */
+  struct copy_slab *free_slabs;
   size_t slab_bytes;
   uint64_t *rows; /* two lists for sorting */
   int32_t *ids;
@@ -32,6 +35,9 @@ struct batch_copier {
 /* slab_bytes 0: batches are never copied. */
 ashuf_status batch_copier_init(struct batch_copier *copier, size_t slab_bytes, ashuf_memory *memory,
                                struct ashuf_error *error);
+/* Frees slabs without copies. */
+void batch_copier_trim(struct batch_copier *copier);
+/* All copies have been released. */
 void batch_copier_free(struct batch_copier *copier);
 
 /*

@@ -274,6 +274,7 @@ ashuf_status writer_spill(ashuf_writer *writer, int32_t first, struct ashuf_erro
                          writer->pool.workers[0].encoder, &writer->blocks, error);
   if (status != ASHUF_OK) return status;
   batch_store_clear(&writer->store);
+  if (memory_limit_of(writer->memory) != 0) batch_copier_trim(&writer->copier);
   if (writer->spills.bytes != written) {
     writer->counters.spills++;
     writer->counters.memory_spilled += held;

@@ -64,6 +64,7 @@ static ashuf_status write_partitions(ashuf_writer *writer, struct ashuf_error *e
       writer->spills.n_runs * (writer->block_bytes + writer->block_bytes / 4) + writer->round_bytes;
   if (status == ASHUF_OK && writer_wants_spill(writer, writer->spills.n_runs == 0 ? 0 : extra))
     status = writer_spill(writer, 0, error);
+  batch_copier_trim(&writer->copier);
   if (status == ASHUF_OK && writer->spills.n_runs == 0)
     status = writer_write_direct(writer, &next, error);
   if (status == ASHUF_OK && writer->spills.n_runs != 0)
