@@ -2,7 +2,8 @@
  * The writer of one map output: what stands behind ashuf_writer_*.
  *
  *   open     the output is begun; files stand as temporaries beside their paths
- *   push     batches are kept, each row's partition with them; over the limit all rows in memory
+ *   push     batches are kept, each row's partition with them, mostly as copies in large pages
+ *            (batch_copy.h); over the limit all rows in memory
  *            become one run of a spill file (spill.h)
  *   finish   rows by partition, first those of the runs, oldest first, then those in memory;
  *            blocks to the output; the output is finished, files as one step: data, checksums,
