@@ -29,6 +29,9 @@ static const int codec_numbers[] = {ASHUF_CODEC_LZ4, ASHUF_CODEC_NONE, ASHUF_COD
 static const char *const layouts[] = {"compact", "arrow-rs", NULL};
 static const char *const length_choices[] = {"auto", "off", NULL};
 static const char *const dictionary_choices[] = {"keep", "plain", NULL};
+/* Positions are those of enum ashuf_index_order. */
+static const char *const index_orders[] = {"big", "little", NULL};
+static const char *const stats_formats[] = {"none", "json", NULL};
 
 struct write_options {
   const char *output;
@@ -44,6 +47,11 @@ struct write_options {
   int dictionaries;
   bool sync;
   int format;
+  int index_order;
+  struct option_integer memory_limit;
+  struct option_list spill_dirs;
+  struct option_integer threads;
+  int stats;
 };
 
 static const struct option_spec options[] = {
@@ -108,6 +116,22 @@ static const struct option_spec options[] = {
      "plain  they are written as their values"},
     {"sync", 0, NULL, OPTION_FLAG, offsetof(struct write_options, sync), NULL, 0, 0,
      "have files and directory on the disk before success"},
+    {"index-order", 0, "ORDER", OPTION_CHOICE, offsetof(struct write_options, index_order),
+     index_orders, 0, 0,
+     "big     as Spark commits its index files (default)\n"
+     "little  as Comet's native writer leaves them"},
+    {"memory-limit", 0, "SIZE", OPTION_SIZE, offsetof(struct write_options, memory_limit), NULL, 0,
+     0,
+     "bytes of rows in memory before they go to a spill file,\n"
+     "as in 512MiB (default: by half of the machine's or the\n"
+     "control group's memory)"},
+    {"spill-dir", 0, "DIR", OPTION_LIST, offsetof(struct write_options, spill_dirs), NULL, 0, 0,
+     "where spill files go; given more than once, they take\n"
+     "turns (default: where the output goes)"},
+    {"threads", 0, "T", OPTION_INTEGER, offsetof(struct write_options, threads), NULL, 1, 256,
+     "that encode blocks (default 1)"},
+    {"stats", 0, "FORMAT", OPTION_CHOICE, offsetof(struct write_options, stats), stats_formats, 0,
+     0, "json: the report as JSON, with spills and times"},
     {"format", 0, "FORMAT", OPTION_CHOICE, offsetof(struct write_options, format), report_formats,
      0, 0, "of the report\n" REPORT_FORMAT_HELP},
     {NULL, 0, NULL, OPTION_FLAG, 0, NULL, 0, 0, NULL}};
@@ -219,6 +243,11 @@ static struct ashuf_writer_options writer_options(struct job *job) {
   out.encode.offsets_as_lengths = given->lengths;
   out.encode.dictionaries = given->dictionaries;
   out.sync = given->sync;
+  out.index_order = given->index_order;
+  out.memory_limit = (uint64_t)given->memory_limit.value;
+  out.spill_dirs = given->spill_dirs.values;
+  out.n_spill_dirs = given->spill_dirs.n;
+  out.threads = given->threads.given ? (int)given->threads.value : 1;
   out.progress = on_progress;
   out.progress_data = job;
   return out;
@@ -260,6 +289,19 @@ static int push_all(struct job *job, size_t map, struct ipc_input *input, ashuf_
   return EXIT_IO;
 }
 
+static void report_stats(json_t *row, const struct ashuf_map_output *written) {
+  set_number(row, "raw_bytes", written->raw_bytes);
+  set_number(row, "spills", written->spills);
+  set_number(row, "memory_spilled", written->memory_spilled);
+  set_number(row, "disk_spilled", written->disk_spilled);
+  set_number(row, "schema_encodes", written->schema_encodes);
+  set_number(row, "partition_ns", written->partition_ns);
+  set_number(row, "spill_ns", written->spill_ns);
+  set_number(row, "read_ns", written->read_ns);
+  set_number(row, "encode_ns", written->encode_ns);
+  set_number(row, "write_ns", written->write_ns);
+}
+
 static void report_map(struct job *job, size_t map, const struct ashuf_map_output *written) {
   json_t *row = report_row(&job->report);
   uint64_t bytes = written->offsets[written->partitions];
@@ -273,6 +315,7 @@ static void report_map(struct job *job, size_t map, const struct ashuf_map_outpu
   if (written->total_blocks > 0)
     set_ratio(row, "ratio", written->raw_bytes,
               bytes - written->total_blocks * ASHUF_BLOCK_HEADER_SIZE);
+  if (job->options->stats != 0) report_stats(row, written);
 }
 
 static int write_rows(struct job *job, size_t map, struct ipc_input *input) {
@@ -339,7 +382,7 @@ static int write_all(const struct write_options *given, const struct arguments *
   if (status != EXIT_GOOD && interrupt_seen()) interrupt_die();
   if (status == EXIT_GOOD) {
     warn_of_leftover(&job);
-    report_print(&job.report, report_resolve(given->format));
+    report_print(&job.report, given->stats != 0 ? REPORT_JSON : report_resolve(given->format));
     status = output_finish(EXIT_GOOD);
   }
   report_free(&job.report);

@@ -62,6 +62,36 @@ static int store_integer(const struct reader *reader, const struct option_spec *
   return -1;
 }
 
+static int store_size(const struct reader *reader, const struct option_spec *spec,
+                      const char *value) {
+  static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
+  struct option_integer *field = (void *)(reader->fields + spec->field);
+  char *end = NULL;
+  errno = 0;
+  long long number = strtoll(value, &end, 10);
+  bool good = value[0] >= '0' && value[0] <= '9' && errno == 0;
+  int shift = -1;
+  for (int i = 0; i < 5; i++)
+    if (strcmp(end, units[i]) == 0) shift = 10 * i;
+  if (!good || shift < 0 || number < 1 || number > INT64_MAX >> shift)
+    return fail_usage(reader->command->name,
+                      "--%s: '%s' is not a size, as in 4096, 64KiB, 512MiB or 2GiB", spec->name,
+                      value);
+  field->given = true;
+  field->value = (int64_t)number << shift;
+  return -1;
+}
+
+static int store_list(const struct reader *reader, const struct option_spec *spec,
+                      const char *value) {
+  struct option_list *list = (void *)(reader->fields + spec->field);
+  if (list->n == OPTION_MOST_VALUES)
+    return fail_usage(reader->command->name, "--%s: more than %d of them", spec->name,
+                      OPTION_MOST_VALUES);
+  list->values[list->n++] = value;
+  return -1;
+}
+
 static int store_choice(const struct reader *reader, const struct option_spec *spec,
                         const char *value, int first) {
   size_t n = 0;
@@ -97,6 +127,10 @@ static int store(const struct reader *reader, const struct option_spec *spec, co
       return store_choice(reader, spec, value, 0);
     case OPTION_MAYBE:
       return store_choice(reader, spec, value == NULL ? spec->choices[0] : value, 1);
+    case OPTION_SIZE:
+      return store_size(reader, spec, value);
+    case OPTION_LIST:
+      return store_list(reader, spec, value);
   }
   return -1;
 }

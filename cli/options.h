@@ -15,7 +15,16 @@ enum option_kind {
   OPTION_TEXT,    /* const char * */
   OPTION_INTEGER, /* struct option_integer */
   OPTION_CHOICE,  /* int: the position of the choice, from 0 */
-  OPTION_MAYBE    /* int: 0 not given; alone, or =CHOICE in the same word: 1 + its position */
+  OPTION_MAYBE,   /* int: 0 not given; alone, or =CHOICE in the same word: 1 + its position */
+  OPTION_SIZE,    /* struct option_integer: bytes, as in 4096, 64KiB, 512MiB, 2GiB */
+  OPTION_LIST     /* struct option_list: every value given, in order */
+};
+
+#define OPTION_MOST_VALUES 32
+
+struct option_list {
+  const char *values[OPTION_MOST_VALUES];
+  size_t n;
 };
 
 struct option_integer {

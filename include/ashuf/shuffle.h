@@ -15,6 +15,19 @@ extern "C" {
 
 typedef struct ashuf_writer ashuf_writer;
 
+/* What is written beside the data: one checksum a partition, over its bytes as stored. */
+enum ashuf_checksum {
+  ASHUF_CHECKSUM_NONE = 0,
+  ASHUF_CHECKSUM_ADLER32 = 1, /* Spark's default */
+  ASHUF_CHECKSUM_CRC32 = 2,
+  ASHUF_CHECKSUM_CRC32C = 3
+};
+
+enum ashuf_index_order {
+  ASHUF_INDEX_BIG_ENDIAN = 0,   /* as Spark commits it */
+  ASHUF_INDEX_LITTLE_ENDIAN = 1 /* as Comet's native writer leaves it */
+};
+
 struct ashuf_writer_options {
   size_t struct_size;
   ashuf_memory *memory;
@@ -25,9 +38,27 @@ struct ashuf_writer_options {
    * return cancels the call. */
   int (*progress)(void *user_data, int64_t rows_pushed, int64_t rows_written);
   void *progress_data;
+  int checksum;    /* enum ashuf_checksum */
+  int index_order; /* enum ashuf_index_order */
+  /*
+   * Bytes that batches and what belongs to them may take before their rows are moved to a spill
+   * file; 0: only what the memory domain refuses makes the writer spill. The bytes of the output
+   * do not depend on it. What is needed to encode (a few blocks and codec contexts a thread)
+   * comes on top, up to some 16 MiB.
+   */
+  uint64_t memory_limit;
+  /* Directories for spill files, one file each, taken in turn by bytes; copied. None: that of
+   * the data file, for a sink TMPDIR or /tmp. The files have no name wherever the system allows. */
+  const char *const *spill_dirs;
+  size_t n_spill_dirs;
+  int spill_codec; /* enum ashuf_codec of spilled rows; default NONE */
+  int threads;     /* that encode, the calling one included; default 1. Same bytes for any number */
 };
-#define ASHUF_WRITER_OPTIONS_INIT \
-  {sizeof(struct ashuf_writer_options), 0, {0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, 0, 0, 0}
+#define ASHUF_WRITER_OPTIONS_INIT                                                                \
+  {                                                                                              \
+    sizeof(struct ashuf_writer_options), 0, {0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, \
+        0, 0, 0                                                                                  \
+  }
 
 /* What a finished writer wrote. The arrays belong to the writer and live until it is closed. */
 struct ashuf_map_output {
@@ -37,19 +68,65 @@ struct ashuf_map_output {
   const int64_t *rows;     /* rows of each partition */
   int64_t total_rows;
   uint64_t total_blocks;
-  uint64_t raw_bytes; /* bytes of the IPC streams before the codec */
+  uint64_t raw_bytes;        /* bytes of the IPC streams before the codec */
+  const uint32_t *checksums; /* of each partition's bytes; NULL where none were asked for */
+  uint64_t spills;           /* times that rows were moved to a spill file */
+  uint64_t memory_spilled;   /* bytes that those rows took in memory */
+  uint64_t disk_spilled;     /* bytes written to spill files */
+  uint64_t schema_encodes;   /* schema messages built: 0 where the schema had its own already */
+  /* Nanoseconds of the calling thread: */
+  uint64_t partition_ns; /* placing rows and sorting them by partition */
+  uint64_t spill_ns;     /* writing spill files */
+  uint64_t read_ns;      /* reading them back */
+  uint64_t encode_ns;    /* gathering and encoding */
+  uint64_t write_ns;     /* in the files, or in the sink's callbacks */
 };
-#define ASHUF_MAP_OUTPUT_INIT {sizeof(struct ashuf_map_output), 0, 0, 0, 0, 0, 0}
+#define ASHUF_MAP_OUTPUT_INIT \
+  { sizeof(struct ashuf_map_output), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /*
- * A writer of one data file and, unless index_path is NULL, one index file (big-endian, as
- * Spark commits it). Both appear under their names only in finish, the data file first; before
- * that they stand beside them under temporary names. Takes a reference to the partitioner.
+ * A writer of one data file and, unless index_path is NULL, one index file. With a checksum there
+ * is a third file: data_path with ".data" replaced by ".checksum.ADLER32" (CRC32, CRC32C), one
+ * big-endian 64-bit number a partition. All appear under their names only in finish: data, then
+ * checksums, then index; before that they stand beside them under temporary names. Takes a
+ * reference to the partitioner.
  */
 ASHUF_API ashuf_status ashuf_writer_open_files(ashuf_partitioner *partitioner,
                                                const struct ashuf_writer_options *options,
                                                const char *data_path, const char *index_path,
                                                ashuf_writer **out, struct ashuf_error *error);
+
+/*
+ * Where the blocks of a map output go, as a table of callbacks: for a service that stores them
+ * elsewhere. All are called from push, finish and close, on the thread that called those.
+ *
+ *   for each partition that has rows, in order:  partition_begin, bytes ..., partition_end
+ *   then finish, once; or abort, once, in its place: at a failure or by an early close
+ *
+ * bytes come in pieces that have nothing to do with blocks; those of one partition, put together,
+ * are what a data file would have between two offsets. Each but abort returns 0 or an errno, which
+ * ends the writing with IO and that errno. Any may be NULL: then nothing is called.
+ */
+struct ashuf_sink {
+  size_t struct_size;
+  void *user_data;
+  int (*partition_begin)(void *user_data, int32_t partition);
+  int (*bytes)(void *user_data, const void *bytes, size_t size);
+  /* size: all bytes of the partition; checksum: 0 where none was asked for. */
+  int (*partition_end)(void *user_data, int32_t partition, uint64_t size, uint32_t checksum);
+  int (*finish)(void *user_data, const struct ashuf_map_output *output);
+  void (*abort)(void *user_data);
+};
+#define ASHUF_SINK_INIT \
+  { sizeof(struct ashuf_sink), 0, 0, 0, 0, 0, 0 }
+
+/* The same writer with a sink, which is copied. sync, file_mode and index_order say nothing here.
+ */
+ASHUF_API ashuf_status ashuf_writer_open_sink(ashuf_partitioner *partitioner,
+                                              const struct ashuf_writer_options *options,
+                                              const struct ashuf_sink *sink, ashuf_writer **out,
+                                              struct ashuf_error *error);
+
 /*
  * Adds a batch, which is moved. Rows keep their order inside each partition. After a failure
  * that is not about the batch itself (BAD_ARRAY, SCHEMA_MISMATCH, INVALID_ARGUMENT) the writer
@@ -62,6 +139,17 @@ ASHUF_API ashuf_status ashuf_writer_finish(ashuf_writer *writer, struct ashuf_ma
                                            struct ashuf_error *error);
 /* Frees the writer. Before a successful finish: removes everything it made. */
 ASHUF_API void ashuf_writer_close(ashuf_writer *writer);
+
+/*
+ * These two may be called from any thread, from the callbacks of a memory domain and from a sink,
+ * at any time between open and close; they never wait. The writer's own thread does what was asked
+ * at the next step of push or finish.
+ *
+ * request_spill: the rows in memory go to a spill file. Nothing buffered: nothing happens.
+ * cancel: push and finish fail with CANCELLED.
+ */
+ASHUF_API void ashuf_writer_request_spill(ashuf_writer *writer);
+ASHUF_API void ashuf_writer_cancel(ashuf_writer *writer);
 
 /* ---- Look into one map output ------------------------------------------------------------- */
 
@@ -119,7 +207,8 @@ struct ashuf_read_options {
   int64_t first_partition;
   int64_t end_partition; /* exclusive; 0: to the last */
 };
-#define ASHUF_READ_OPTIONS_INIT {sizeof(struct ashuf_read_options), 0, {0, 0, 0, 0}, 0, 0}
+#define ASHUF_READ_OPTIONS_INIT \
+  { sizeof(struct ashuf_read_options), 0, {0, 0, 0, 0}, 0, 0 }
 
 /*
  * A stream over the blocks of map outputs, in the order of the paths, then partition, then

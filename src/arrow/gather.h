@@ -31,6 +31,15 @@ enum gather_site {
 };
 
 /*
+ * Asks for the first rows of a selection by ids to be brought near, for all arrays of a source: the
+ * kernels below do that for the rows behind those. A block of few rows consists of nothing else.
+ */
+void gather_fetch(const struct source *source, const struct selection *selection);
+/* The same for the bytes of LAYOUT_BYTES, whose offsets were gathered. */
+void gather_fetch_bytes(const struct source *source, const struct selection *selection,
+                        const void *offsets);
+
+/*
  * The validity bits of the selected rows into out (bits_size(n_rows) bytes). Returns the number
  * of nulls. out is written even where there is no null.
  */

@@ -59,6 +59,13 @@ static ALWAYS_INLINE void fetch_bytes(const struct source *source, const row_id 
   }
 }
 
+void gather_fetch_bytes(const struct source *source, const struct selection *selection,
+                        const void *offsets) {
+  int width = source->field->byte_width;
+  if (selection->ids == NULL || selection->n_rows == 0) return;
+  fetch_bytes(source, selection->ids, min_rows(CHUNK_ROWS, selection->n_rows), offsets, width);
+}
+
 /* gathered: the offset entries of these rows. Empty values are not looked up: they may be null. */
 static ALWAYS_INLINE size_t bytes_of_chunk(const struct source *source, const row_id *ids,
                                            int64_t n, const uint8_t *gathered, int width,

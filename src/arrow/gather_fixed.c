@@ -5,6 +5,30 @@
 
 #include <string.h>
 
+static void fetch_bits(const struct source *source, const row_id *ids, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    const struct array_view *view = &source->views[row_batch(ids[i])];
+    int64_t slot = view->offset + row_number(ids[i]);
+    if (view->validity != NULL) __builtin_prefetch(view->validity + (slot >> 3));
+  }
+}
+
+static void fetch_rows(const struct source *source, const row_id *ids, int64_t n) {
+  enum arrow_layout layout = type_info(source->field->type)->layout;
+  if (source->n_with_nulls != 0) fetch_bits(source, ids, n);
+  if (layout == LAYOUT_FIXED || layout == LAYOUT_BYTES || layout == LAYOUT_LIST)
+    fetch_slots(source, ids, n, (size_t)source->field->byte_width);
+  if (layout == LAYOUT_STRUCT)
+    for (int32_t i = 0; i < source->field->n_children; i++)
+      fetch_rows(&source->children[i], ids, n);
+}
+
+void gather_fetch(const struct source *source, const struct selection *selection) {
+  int64_t n = min_rows(CHUNK_ROWS, selection->n_rows);
+  if (selection->ids == NULL || n == 0 || ids_are_near(selection->ids, n)) return;
+  fetch_rows(source, selection->ids, n);
+}
+
 /* Values of rows by id. Called with a constant width, the copies become single moves. */
 static ALWAYS_INLINE void copy_ids(const struct source *source, const row_id *ids, int64_t n,
                                    size_t width, uint8_t *out) {

@@ -460,6 +460,48 @@ ashuf_status source_set_push(struct source_set *set, const struct ArrowArray *ba
   return ASHUF_OK;
 }
 
+/* Empties a view and those below it, and takes back what count_nulls counted. */
+static void vacate(struct source *source, size_t number) {
+  struct array_view *view = &source->views[number];
+  source->n_with_nulls -= view->validity != NULL;
+  *view = (struct array_view){.data = {zeros, zeros}};
+  if (source->dictionary != NULL) {
+    vacate(source->dictionary, number);
+    return;
+  }
+  for (int32_t i = 0; i < source->field->n_children; i++) vacate(&source->children[i], number);
+}
+
+void source_set_vacate(struct source_set *set, size_t number) {
+  for (int32_t i = 0; i < set->schema->n_columns; i++) vacate(&set->columns[i], number);
+  set->lengths[number] = 0;
+}
+
+/* Views that a failed look left behind are not counted: they must not be taken back. */
+static void forget_views(struct source *source, size_t number) {
+  source->views[number].validity = NULL;
+  if (source->dictionary != NULL) forget_views(source->dictionary, number);
+  for (int32_t i = 0; i < source->field->n_children && source->dictionary == NULL; i++)
+    forget_views(&source->children[i], number);
+}
+
+ashuf_status source_set_replace(struct source_set *set, size_t number,
+                                const struct ArrowArray *batch, struct ashuf_error *error) {
+  source_set_vacate(set, number);
+  ashuf_status status = check_root(set->schema, batch, error);
+  for (int32_t i = 0; status == ASHUF_OK && i < set->schema->n_columns; i++)
+    status = look(&set->columns[i], NULL, number, batch->children[i], batch->offset, batch->length,
+                  error);
+  if (status != ASHUF_OK) {
+    for (int32_t i = 0; i < set->schema->n_columns; i++) forget_views(&set->columns[i], number);
+    source_set_vacate(set, number);
+    return status;
+  }
+  for (int32_t i = 0; i < set->schema->n_columns; i++) count_nulls(&set->columns[i], number, false);
+  set->lengths[number] = batch->length;
+  return ASHUF_OK;
+}
+
 void source_set_clear(struct source_set *set) {
   set->n_batches = 0;
   for (int32_t i = 0; i < set->schema->n_columns; i++) count_nulls(&set->columns[i], 0, true);

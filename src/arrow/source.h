@@ -91,6 +91,14 @@ ashuf_status source_set_init(struct source_set *set, const ashuf_schema *schema,
  */
 ashuf_status source_set_push(struct source_set *set, const struct ArrowArray *batch,
                              struct ashuf_error *error);
+/*
+ * Puts another batch in the place of one that nothing selects from any more. On failure the place
+ * is without rows.
+ */
+ashuf_status source_set_replace(struct source_set *set, size_t number,
+                                const struct ArrowArray *batch, struct ashuf_error *error);
+/* Forgets one batch, whose place stays: nothing may select from it until it is replaced. */
+void source_set_vacate(struct source_set *set, size_t number);
 void source_set_clear(struct source_set *set);
 void source_set_free(struct source_set *set);
 

@@ -66,6 +66,16 @@ void memory_discharge(ashuf_memory *memory, size_t bytes) {
   if (memory->options.shrink != NULL) memory->options.shrink(memory->options.user_data, bytes);
 }
 
+uint64_t memory_limit_of(const ashuf_memory *memory) {
+  return memory != NULL ? memory->options.limit : 0;
+}
+
+bool memory_would_exceed(const ashuf_memory *memory, size_t size) {
+  if (memory == NULL || memory->options.limit == 0) return false;
+  uint64_t now = atomic_load_explicit(&memory->now, memory_order_relaxed);
+  return size > memory->options.limit || now > memory->options.limit - size;
+}
+
 bool memory_was_limited(const ashuf_memory *memory) {
   return memory != NULL && limited;
 }

@@ -29,6 +29,10 @@ void *memory_grow(ashuf_memory *memory, void *pointer, size_t old_size, size_t n
 bool memory_charge(ashuf_memory *memory, size_t bytes);
 void memory_discharge(ashuf_memory *memory, size_t bytes);
 
+/* The domain's limit; 0: none. */
+uint64_t memory_limit_of(const ashuf_memory *memory);
+/* Whether the domain's limit would refuse size more bytes now. */
+bool memory_would_exceed(const ashuf_memory *memory, size_t size);
 /* Whether the last allocation or charge that failed in this thread was refused by the limit or the
  * host, and not by the allocator. */
 bool memory_was_limited(const ashuf_memory *memory);

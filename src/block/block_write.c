@@ -205,12 +205,23 @@ static ashuf_status write_stream(const struct block_job *job, const struct batch
   return status;
 }
 
+/* Blocks above this get room for what their bytes can become at once: growth by doubling would
+ * hold up to three times a large block. */
+#define LARGE_BODY ((uint64_t)2 << 20)
+
+static bool reserve_block(const struct block_job *job, const struct batch_plans *plans) {
+  uint64_t body = plans->body_length;
+  uint64_t bound = body + body / 128 + ((uint64_t)64 << 10);
+  if (body < LARGE_BODY) return buffer_reserve(job->out, job->encoder->memory, ASHUF_BLOCK_HEADER_SIZE);
+  return buffer_reserve_exact(job->out, job->encoder->memory, (size_t)bound);
+}
+
 /* Appends one block; out may have grown by garbage on failure. */
 static ashuf_status write_block(const struct block_job *job, const struct batch_plans *plans,
                                 struct block_encode_stats *stats) {
   struct block_encoder *encoder = job->encoder;
   size_t start = job->out->size;
-  if (!buffer_reserve(job->out, encoder->memory, ASHUF_BLOCK_HEADER_SIZE))
+  if (!reserve_block(job, plans))
     return error_memory(job->error, SITE_ENCODE_MEMORY, encoder->memory, ASHUF_BLOCK_HEADER_SIZE);
   job->out->size += ASHUF_BLOCK_HEADER_SIZE;
   ashuf_status status =

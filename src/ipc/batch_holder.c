@@ -130,3 +130,9 @@ uint64_t batch_holder_retained(const struct ArrowArray *array) {
     bytes += extra->size;
   return bytes;
 }
+
+bool batch_holder_is_of(const struct ArrowArray *array, const ashuf_memory *memory) {
+  if (array->release != array_release) return false;
+  const struct batch_holder *holder = array->private_data;
+  return holder->memory == memory;
+}

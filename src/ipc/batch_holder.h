@@ -51,5 +51,7 @@ void batch_holder_abandon(struct batch_holder *holder);
 
 /* Bytes that an array of ours keeps alive: its bodies, structs and extras; 0 for a stranger's. */
 uint64_t batch_holder_retained(const struct ArrowArray *array);
+/* Whether it is an array of ours whose bytes are counted in this domain. */
+bool batch_holder_is_of(const struct ArrowArray *array, const ashuf_memory *memory);
 
 #endif /* ASHUF_IPC_BATCH_HOLDER_H */

@@ -145,6 +145,7 @@ static ashuf_status plan_bytes(struct planner *planner, const struct planned *pl
   ashuf_status status = gather_offsets(planned->source, planned->selection, planned->validity,
                                        offsets, &total, planner->error);
   if (status != ASHUF_OK || !planner_offsets_fit(planner, field, total)) return status;
+  gather_fetch_bytes(planned->source, planned->selection, offsets);
   status = add_offsets(planner, field, offsets, n);
   struct plan_piece piece = {PIECE_BYTES, offsets, planned->source, planned->selection,
                              planned->validity};
@@ -180,18 +181,38 @@ static ashuf_status plan_list(struct planner *planner, const struct planned *pla
   return planner_add_field(planner, &planned->source->children[0], child, NULL);
 }
 
+/* The mask of the items of masked fixed-size lists. */
+static ashuf_status stretch_mask(struct planner *planner, const struct planned *planned,
+                                 int64_t items, const uint8_t **out) {
+  int64_t each = planned->source->field->list_size;
+  *out = NULL;
+  if (!planned->masked || items == 0) return ASHUF_OK;
+  size_t size = bits_size(items);
+  uint8_t *mask = planner_take(planner, size, 1);
+  if (mask == NULL) return planner_no_memory(planner, size);
+  memset(mask, 0, size);
+  for (int64_t i = 0; i < items; i++)
+    if (bit_get(planned->validity, i / each)) mask[i >> 3] |= (uint8_t)(1u << (i & 7));
+  *out = mask;
+  return ASHUF_OK;
+}
+
 static ashuf_status plan_fixed_list(struct planner *planner, const struct planned *planned) {
   struct row_range *ranges = NULL;
   struct selection *child = take_child(planner, planned, &ranges);
   if (child == NULL) return planner_no_memory(planner, sizeof *ranges);
   gather_fixed_list(planned->source, planned->selection, ranges, child);
-  return planner_add_field(planner, &planned->source->children[0], child, NULL);
+  const uint8_t *mask = NULL;
+  ashuf_status status = stretch_mask(planner, planned, child->n_rows, &mask);
+  if (status != ASHUF_OK) return status;
+  return planner_add_field(planner, &planned->source->children[0], child, mask);
 }
 
 static ashuf_status plan_struct(struct planner *planner, const struct planned *planned) {
   ashuf_status status = ASHUF_OK;
   for (int32_t i = 0; i < planned->source->field->n_children && status == ASHUF_OK; i++)
-    status = planner_add_field(planner, &planned->source->children[i], planned->selection, NULL);
+    status = planner_add_field(planner, &planned->source->children[i], planned->selection,
+                               planned->masked ? planned->validity : NULL);
   return status;
 }
 
@@ -259,6 +280,7 @@ static ashuf_status add_mask(struct planner *planner, struct planned *planned,
   for (size_t i = 0; planned->validity != NULL && i < size; i++) both[i] &= planned->validity[i];
   planned->nulls = planned->selection->n_rows - bits_count(both, 0, planned->selection->n_rows);
   planned->validity = planned->nulls != 0 ? both : NULL;
+  planned->masked = planned->nulls != 0;
   return ASHUF_OK;
 }
 
@@ -272,6 +294,9 @@ static ashuf_status find_nulls(struct planner *planner, struct planned *planned)
   if (bits == NULL) return planner_no_memory(planner, size);
   planned->nulls = gather_validity(planned->source, planned->selection, bits);
   planned->validity = planned->nulls != 0 ? bits : NULL;
+  /* Zeros lie under nulls: which row's garbage would, could depend on how equal values met. A slice
+   * in the arrow-rs layout stays as it is. */
+  planned->masked = planned->nulls != 0 && !planner->one_batch;
   return ASHUF_OK;
 }
 
@@ -288,7 +313,7 @@ static ashuf_status decode_indices(struct planner *planner, const struct source 
   int64_t nulls = 0;
   ashuf_status status =
       gather_decode(source, selection, validity, &nulls, ids, values, planner->error);
-  *out = (struct planned){source->dictionary, values, nulls != 0 ? validity : NULL, nulls};
+  *out = (struct planned){source->dictionary, values, nulls != 0 ? validity : NULL, nulls, false};
   return status;
 }
 
@@ -297,6 +322,7 @@ static ashuf_status plan_decoded(struct planner *planner, const struct source *s
   struct planned planned;
   ashuf_status status = decode_indices(planner, source, selection, &planned);
   if (status == ASHUF_OK) status = add_mask(planner, &planned, mask);
+  planned.masked = planned.nulls != 0; /* the id of a null is any */
   return status == ASHUF_OK ? plan_values(planner, &planned) : status;
 }
 
@@ -341,7 +367,7 @@ static ashuf_status plan_whole(struct planner *planner, const struct source *sou
   *all = (struct selection){.n_rows = range->length, .ranges = range, .n_ranges = 1};
   struct planned planned;
   ashuf_status status = decode_indices(planner, source, selection, &planned);
-  planned = (struct planned){source, selection, NULL, 0};
+  planned = (struct planned){source, selection, NULL, 0, false};
   if (status == ASHUF_OK) status = find_nulls(planner, &planned);
   if (status == ASHUF_OK) status = add_mask(planner, &planned, mask);
   if (status == ASHUF_OK) status = plan_values(planner, &planned);
@@ -379,7 +405,7 @@ ashuf_status planner_add_field(struct planner *planner, const struct source *sou
   if (source->dictionary != NULL && planner->one_batch && selection->n_rows != 0)
     return plan_whole(planner, source, selection, mask);
   if (source->dictionary != NULL) return plan_compacted(planner, source, selection, mask);
-  struct planned planned = {source, selection, NULL, 0};
+  struct planned planned = {source, selection, NULL, 0, false};
   ashuf_status status = find_nulls(planner, &planned);
   if (status == ASHUF_OK) status = add_mask(planner, &planned, mask);
   return status == ASHUF_OK ? plan_values(planner, &planned) : status;
@@ -414,6 +440,7 @@ ashuf_status batch_plan_make(const struct source_set *set, const struct selectio
   if (!alloc_lists(&planner, &out->batch, &sizes)) return planner_no_memory(&planner, sizes.nodes);
   out->batch.length = selection->n_rows;
   ashuf_status status = ASHUF_OK;
+  for (int32_t i = 0; i < n_columns; i++) gather_fetch(&set->columns[i], selection);
   for (int32_t i = 0; i < n_columns && status == ASHUF_OK; i++)
     status = planner_add_field(&planner, &set->columns[i], selection, NULL);
   close_body(&planner, &out->batch);

@@ -23,6 +23,7 @@ struct planned {
   const struct selection *selection;
   const uint8_t *validity; /* NULL: no nulls */
   int64_t nulls;
+  bool masked; /* what lies under nulls is not written: children are null there too */
 };
 
 ashuf_status planner_no_memory(struct planner *planner, size_t size);

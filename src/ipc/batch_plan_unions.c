@@ -1,4 +1,5 @@
 #include "arrow/place.h"
+#include "base/bits.h"
 #include "ipc/batch_plan_int.h"
 
 ashuf_status planner_add_children(struct planner *planner, const struct source *source) {
@@ -23,6 +24,32 @@ static bool rows_are_good(const struct planner *planner, const struct source *so
   for (int64_t row = 0; row < view->length; row++)
     if (place_union(source, planner->batch, row, &child_row) < 0) return false;
   return true;
+}
+
+/* The rows of a sparse union that are of one child: the others' there are nobody's. */
+static uint8_t *select_rows(struct planner *planner, const struct planned *planned,
+                            const uint8_t *type_ids, int32_t child) {
+  int64_t n = planned->selection->n_rows;
+  uint8_t *mask = planner_take(planner, bits_size(n), 1);
+  if (mask == NULL) return NULL;
+  memset(mask, 0, bits_size(n));
+  for (int64_t i = 0; i < n; i++)
+    if (union_child(planned->source->field, (int8_t)type_ids[i]) == child &&
+        (planned->validity == NULL || bit_get(planned->validity, i)))
+      mask[i >> 3] |= (uint8_t)(1u << (i & 7));
+  return mask;
+}
+
+static ashuf_status plan_sparse(struct planner *planner, const struct planned *planned,
+                                const struct gathered_union *gathered) {
+  const struct source *source = planned->source;
+  ashuf_status status = ASHUF_OK;
+  for (int32_t i = 0; i < source->field->n_children && status == ASHUF_OK; i++) {
+    const uint8_t *mask = select_rows(planner, planned, gathered->type_ids, i);
+    if (mask == NULL) return planner_no_memory(planner, bits_size(planned->selection->n_rows));
+    status = planner_add_field(planner, &source->children[i], planned->selection, mask);
+  }
+  return status;
 }
 
 static ashuf_status plan_children(struct planner *planner, const struct planned *planned,
@@ -60,6 +87,7 @@ ashuf_status plan_union(struct planner *planner, const struct planned *planned) 
   if (status != ASHUF_OK) return status;
   planner_add_memory(planner, gathered->type_ids, n);
   if (dense) planner_add_memory(planner, gathered->offsets, n * 4);
+  if (!dense && !planner->one_batch) return plan_sparse(planner, planned, gathered);
   return plan_children(planner, planned, gathered);
 }
 
@@ -89,7 +117,7 @@ static int64_t largest_end(const struct planner *planner, const struct field *en
 /* The run ends as a field of their own: never null. */
 static ashuf_status add_ends(struct planner *planner, const struct source *ends,
                              const struct gathered_runs *runs) {
-  struct planned planned = {ends, &runs->values, NULL, 0};
+  struct planned planned = {ends, &runs->values, NULL, 0, false};
   planner_add_node(planner, runs->n_runs, 0);
   ashuf_status status = planner_add_validity(planner, &planned);
   planner_add_memory(planner, runs->ends, (uint64_t)runs->n_runs * (uint64_t)ends->field->byte_width);

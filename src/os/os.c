@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Linux moves at most this many bytes a call; elsewhere more is an error. */
@@ -153,4 +154,17 @@ int os_unlink(const char *path) {
   int result;
   RETRY(result, calls->unlink(path));
   return result == 0 ? 0 : errno;
+}
+
+#define LARGE_PAGE ((uintptr_t)2 << 20)
+
+void os_use_large_pages(void *memory, size_t size) {
+#ifdef MADV_HUGEPAGE
+  uintptr_t start = ((uintptr_t)memory + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+  uintptr_t end = ((uintptr_t)memory + size) & ~(LARGE_PAGE - 1);
+  if (start < end) (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+#else
+  (void)memory;
+  (void)size;
+#endif
 }

@@ -24,8 +24,7 @@ void scatter_count(struct scatter *scatter, const int32_t *ids, int64_t n) {
   scatter->n_rows += n;
 }
 
-static bool make_room(struct scatter *scatter) {
-  size_t need = (size_t)scatter->n_rows;
+static bool make_room(struct scatter *scatter, size_t need) {
   if (need <= scatter->capacity) return true;
   row_id *rows = memory_alloc(scatter->memory, need * sizeof *rows);
   if (rows == NULL) return false;
@@ -35,8 +34,15 @@ static bool make_room(struct scatter *scatter) {
   return true;
 }
 
+ashuf_status scatter_reserve(struct scatter *scatter, int64_t n_rows, struct ashuf_error *error) {
+  size_t need = (size_t)n_rows;
+  if (need <= scatter->capacity) return ASHUF_OK;
+  if (make_room(scatter, need + need / 4)) return ASHUF_OK;
+  return error_memory(error, SITE_SCATTER_MEMORY, scatter->memory, need * sizeof(row_id));
+}
+
 ashuf_status scatter_begin(struct scatter *scatter, struct ashuf_error *error) {
-  if (!make_room(scatter))
+  if (!make_room(scatter, (size_t)scatter->n_rows))
     return error_memory(error, SITE_SCATTER_MEMORY, scatter->memory,
                         (size_t)scatter->n_rows * sizeof(row_id));
   for (int32_t i = 0; i < scatter->partitions; i++)

@@ -31,6 +31,9 @@ ashuf_status scatter_init(struct scatter *scatter, int32_t partitions, ashuf_mem
                           struct ashuf_error *error);
 /* Counts n rows more; ids lie in [0, partitions). */
 void scatter_count(struct scatter *scatter, const int32_t *ids, int64_t n);
+/* Room for n_rows rows in all, with some to spare where there are more than before: who counts what
+ * rows take in memory does it before they come. While counting only. */
+ashuf_status scatter_reserve(struct scatter *scatter, int64_t n_rows, struct ashuf_error *error);
 /* Makes room for the rows counted. On failure counting goes on as if it had not been called. */
 ashuf_status scatter_begin(struct scatter *scatter, struct ashuf_error *error);
 /* The rows of a batch, whose first is row number first of it. */

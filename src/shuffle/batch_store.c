@@ -1,5 +1,7 @@
 #include "shuffle/batch_store.h"
 
+#include "ipc/batch_holder.h"
+
 #include <string.h>
 
 ashuf_status batch_store_init(struct batch_store *store, const ashuf_partitioner *partitioner,
@@ -7,6 +9,7 @@ ashuf_status batch_store_init(struct batch_store *store, const ashuf_partitioner
   memset(store, 0, sizeof *store);
   store->memory = memory;
   store->partitioner = partitioner;
+  buffer_set_init(&store->buffers, memory);
   ashuf_status status = scatter_init(&store->scatter, partitioner->n, memory, error);
   if (status == ASHUF_OK)
     status = source_set_init(&store->probe, partitioner->schema, memory, error);
@@ -15,13 +18,25 @@ ashuf_status batch_store_init(struct batch_store *store, const ashuf_partitioner
   return status;
 }
 
-static size_t ids_size(int64_t n_rows) {
-  return (size_t)n_rows * sizeof(int32_t);
+static void free_ids(const struct batch_store *store, int32_t **ids, int64_t n_rows) {
+  memory_free(store->memory, *ids, (size_t)n_rows * sizeof **ids);
+  *ids = NULL;
 }
 
-static void free_ids(const struct batch_store *store, struct stored_batch *stored, int64_t n_rows) {
-  memory_free(store->memory, stored->ids, ids_size(n_rows));
-  stored->ids = NULL;
+/* The partitions of a batch's rows. A bad key is found here, while the batch is in the probe
+ * alone: a set cannot give a batch back. */
+ashuf_status batch_store_check(struct batch_store *store, const struct ArrowArray *batch,
+                               struct ashuf_error *error) {
+  source_set_clear(&store->probe);
+  ashuf_status status = source_set_push(&store->probe, batch, error);
+  if (status != ASHUF_OK || batch->length == 0) return status;
+  size_t size = (size_t)batch->length * sizeof *store->incoming;
+  store->incoming = memory_alloc(store->memory, size);
+  if (store->incoming == NULL) return error_memory(error, SITE_STORE_MEMORY, store->memory, size);
+  status = partition_rows(store->partitioner, &store->probe, 0, store->rows_before + store->n_rows,
+                          store->incoming, error);
+  if (status != ASHUF_OK) free_ids(store, &store->incoming, batch->length);
+  return status;
 }
 
 static ashuf_status reserve(struct batch_store *store, struct ashuf_error *error) {
@@ -36,45 +51,65 @@ static ashuf_status reserve(struct batch_store *store, struct ashuf_error *error
   return ASHUF_OK;
 }
 
-/* The partitions of a batch's rows. A bad key is found here, while the batch is in the probe
- * alone: a set cannot give a batch back. */
-static ashuf_status place(struct batch_store *store, const struct ArrowArray *batch,
-                          struct stored_batch *stored, struct ashuf_error *error) {
-  source_set_clear(&store->probe);
-  ashuf_status status = source_set_push(&store->probe, batch, error);
-  if (status != ASHUF_OK || batch->length == 0) return status;
-  stored->ids = memory_alloc(store->memory, ids_size(batch->length));
-  if (stored->ids == NULL)
-    return error_memory(error, SITE_STORE_MEMORY, store->memory, ids_size(batch->length));
-  return partition_rows(store->partitioner, &store->probe, 0, store->n_rows, stored->ids, error);
+/* Counts what the batch keeps alive. What our own decoder made is in its domain already. */
+static ashuf_status charge(struct batch_store *store, const struct ArrowArray *batch,
+                           bool uncharged, struct ashuf_error *error) {
+  uint64_t before = store->buffers.bytes;
+  store->last_charge = 0;
+  ashuf_status status = buffer_set_add(&store->buffers, store->set.schema, batch, error);
+  if (status != ASHUF_OK) return status;
+  uint64_t bytes = store->buffers.bytes - before;
+  if (batch->length != 0 && (int64_t)bytes / batch->length > store->widest_row)
+    store->widest_row = (int64_t)bytes / batch->length;
+  if (uncharged || batch_holder_is_of(batch, store->memory)) return ASHUF_OK;
+  if (!memory_charge(store->memory, (size_t)bytes))
+    return error_set(error, ASHUF_MEMORY_LIMIT, SITE_STORE_CHARGE,
+                     "no room for a batch of %llu bytes", (unsigned long long)bytes);
+  store->charged += bytes;
+  store->last_charge = bytes;
+  return ASHUF_OK;
 }
 
-ashuf_status batch_store_check(struct batch_store *store, const struct ArrowArray *batch,
-                               struct ashuf_error *error) {
+ashuf_status batch_store_admit(struct batch_store *store, const struct ArrowArray *batch,
+                               bool uncharged, struct ashuf_error *error) {
   ashuf_status status = reserve(store, error);
-  if (status != ASHUF_OK) return status;
-  struct stored_batch *stored = &store->batches[store->n_batches];
-  memset(stored, 0, sizeof *stored);
-  status = place(store, batch, stored, error);
-  if (status == ASHUF_OK) status = source_set_push(&store->set, batch, error);
-  if (status != ASHUF_OK && stored->ids != NULL) free_ids(store, stored, batch->length);
-  return status;
+  if (status == ASHUF_OK)
+    status = scatter_reserve(&store->scatter, store->n_rows + batch->length, error);
+  return status == ASHUF_OK ? charge(store, batch, uncharged, error) : status;
+}
+
+void batch_store_withdraw(struct batch_store *store) {
+  memory_discharge(store->memory, (size_t)store->last_charge);
+  store->charged -= store->last_charge;
+  store->last_charge = 0;
+}
+
+ashuf_status batch_store_join(struct batch_store *store, const struct ArrowArray *batch,
+                              struct ashuf_error *error) {
+  return source_set_push(&store->set, batch, error);
 }
 
 void batch_store_keep(struct batch_store *store, struct ArrowArray *batch) {
   struct stored_batch *stored = &store->batches[store->n_batches++];
   stored->array = *batch;
+  stored->ids = store->incoming;
+  store->incoming = NULL;
   batch->release = NULL;
   store->n_rows += stored->array.length;
   scatter_count(&store->scatter, stored->ids, stored->array.length);
 }
 
-void batch_store_drop(struct batch_store *store, const struct ArrowArray *batch) {
-  struct stored_batch *stored = &store->batches[store->n_batches];
-  if (stored->ids != NULL) free_ids(store, stored, batch->length);
+void batch_store_drop(struct batch_store *store, int64_t batch_rows) {
+  if (store->incoming != NULL) free_ids(store, &store->incoming, batch_rows);
+}
+
+uint64_t batch_store_held(const struct batch_store *store) {
+  uint64_t ids = store->scattered ? 0 : (uint64_t)store->n_rows * sizeof(int32_t);
+  return store->buffers.bytes + ids + (uint64_t)store->scatter.capacity * sizeof(row_id);
 }
 
 ashuf_status batch_store_scatter(struct batch_store *store, struct ashuf_error *error) {
+  if (store->scattered) return ASHUF_OK;
   ashuf_status status = scatter_begin(&store->scatter, error);
   if (status != ASHUF_OK) return status;
   for (size_t i = 0; i < store->n_batches; i++) {
@@ -82,8 +117,9 @@ ashuf_status batch_store_scatter(struct batch_store *store, struct ashuf_error *
     int64_t n_rows = stored->array.length;
     if (n_rows == 0) continue;
     scatter_place(&store->scatter, i, 0, stored->ids, n_rows);
-    free_ids(store, stored, n_rows);
+    free_ids(store, &stored->ids, n_rows);
   }
+  store->scattered = true;
   return ASHUF_OK;
 }
 
@@ -91,13 +127,40 @@ struct selection batch_store_selection(const struct batch_store *store, int32_t 
   return scatter_partition(&store->scatter, partition);
 }
 
-void batch_store_free(struct batch_store *store) {
+static void release_batches(struct batch_store *store) {
   for (size_t i = 0; i < store->n_batches; i++) {
     struct stored_batch *stored = &store->batches[i];
-    if (stored->ids != NULL) free_ids(store, stored, stored->array.length);
+    if (stored->ids != NULL) free_ids(store, &stored->ids, stored->array.length);
     stored->array.release(&stored->array);
   }
+  memory_discharge(store->memory, (size_t)store->charged);
+  store->charged = 0;
+}
+
+/* Where others stand behind our batches in the set, ours leave empty places. */
+static void leave_set(struct batch_store *store) {
+  if (store->set.n_batches == store->n_batches) {
+    source_set_clear(&store->set);
+    return;
+  }
+  for (size_t i = 0; i < store->n_batches; i++) source_set_vacate(&store->set, i);
+}
+
+void batch_store_clear(struct batch_store *store) {
+  leave_set(store);
+  release_batches(store);
+  buffer_set_clear(&store->buffers);
+  store->n_batches = 0;
+  store->rows_before += store->n_rows;
+  store->n_rows = 0;
+  store->scattered = false;
+  scatter_reset(&store->scatter);
+}
+
+void batch_store_free(struct batch_store *store) {
+  release_batches(store);
   memory_free(store->memory, store->batches, store->capacity * sizeof *store->batches);
+  buffer_set_free(&store->buffers);
   if (store->probe.schema != NULL) source_set_free(&store->probe);
   if (store->set.schema != NULL) source_set_free(&store->set);
   scatter_free(&store->scatter);

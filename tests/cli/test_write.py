@@ -36,6 +36,35 @@ def test_files_and_report_as_tsv():
     assert len(lines) == 2
 
 
+def test_limit_and_threads_change_nothing():
+    """Spilled and encoded by several threads, the output is the same."""
+    expected = None
+    for more in ([], ["--memory-limit", "1"], ["--threads", "2"],
+                 ["--memory-limit", "1KiB", "--threads", "3", "--spill-dir", ".", "--spill-dir", "/tmp"]):
+        shutil.rmtree("out", ignore_errors=True)
+        write_small("--partitions", "3", "--hash", "id", *more)
+        names = in_directory()
+        assert names == NAMES
+        files = [get("out/" + name) for name in names]
+        assert expected is None or files == expected
+        expected = files
+
+
+def test_index_order_and_stats():
+    result = write_small("--partitions", "2", "--hash", "id", "--index-order", "little", "--stats", "json")
+    index = get("out/shuffle_0_0_0.index")
+    assert int.from_bytes(index[-8:], "little") == os.path.getsize("out/shuffle_0_0_0.data")
+    row = json.loads(result.out)[0]
+    assert row["spills"] == 0 and row["encode_ns"] > 0
+
+
+def test_sizes_that_are_none():
+    for size in ("0", "-1", "1.5GiB", "12MB", "", "MiB", "9999999999999GiB"):
+        result = ashuf("write", "small.arrows", "-o", "out", "--partitions", "1", "--memory-limit", size)
+        expect(result, USAGE)
+        assert "is not a size" in result.err
+
+
 def test_report_as_json():
     result = write_small("--partitions", "1", "--format", "json")
     (row,) = json.loads(result.out)

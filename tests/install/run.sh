@@ -55,6 +55,10 @@ for kind in shared static; do
 done | sort | uniq -c | tee "$work/rows"
 [ "$(awk '$1 == 2 && $2 == 30000' "$work/rows" | wc -l)" -eq 2 ] || { echo "install: rows got lost" >&2 && exit 1; }
 cmp "$work/shared.data" "$work/static.data"
+for kind in shared static; do
+  expect "30000 rows written
+30000 rows read" "$work/cmake/to_buckets_$kind" "$input" origin 8
+done
 
 needs "$work/pc_shared" && needs "$work/cmake/ten_lines_shared" || { echo "install: not linked with libashuf.so.0" >&2 && exit 1; }
 ! needs "$work/pc_static" && ! needs "$work/cmake/ten_lines_static" || { echo "install: not linked statically" >&2 && exit 1; }

@@ -1,0 +1,72 @@
+/*
+ * Encoding many selections of one source set at once: an encoder for each thread, the calling
+ * thread being the first. Each task is done by one thread; which one makes no difference to its
+ * bytes.
+ *
+ *   encode_pool_init -> encode_pool_run ... -> encode_pool_free
+ *
+ * Threads start with the first round that has work for them.
+ */
+#ifndef ASHUF_SHUFFLE_ENCODE_POOL_H
+#define ASHUF_SHUFFLE_ENCODE_POOL_H
+
+#include "block/block_write.h"
+#include "os/thread.h"
+
+enum { SITE_POOL_MEMORY = 1120, SITE_POOL_THREAD = 1121 };
+
+#define POOL_MAX_THREADS 256
+
+struct encode_task {
+  struct selection rows;
+  bool more_follows; /* write the blocks alone that no further row could change */
+  /* Results: */
+  int64_t taken; /* rows written */
+  int worker;    /* whose buffer has the blocks, at: */
+  size_t start;
+  size_t size;
+  struct block_encode_stats stats;
+};
+
+struct encode_pool;
+
+struct encode_worker {
+  struct encode_pool *pool;
+  struct thread thread;
+  struct block_encoder *encoder;
+  struct ashuf_buffer out;
+  size_t failed;                   /* the task that failed here; SIZE_MAX: none */
+  ashuf_status status;
+  struct ashuf_error error;
+};
+
+struct encode_pool {
+  ashuf_memory *memory; /* not a reference */
+  struct encode_worker *workers;
+  int n_workers;
+  bool started;
+  struct gate gate;
+  const atomic_bool *cancelled; /* tasks are left alone once it is set */
+  /* The round: */
+  const struct source_set *set;
+  const struct ashuf_encode_options *options;
+  struct encode_task *tasks;
+  size_t n_tasks;
+  atomic_size_t next;
+  atomic_bool stop;
+};
+
+ashuf_status encode_pool_init(struct encode_pool *pool, int threads, const atomic_bool *cancelled,
+                              ashuf_memory *memory, struct ashuf_error *error);
+/* Takes one zero-initialised, and one twice. */
+void encode_pool_free(struct encode_pool *pool);
+
+/*
+ * Does all tasks; the blocks of task i are then in the buffer of its worker. After a failure, or
+ * once cancelled is set, some tasks were not done.
+ */
+ashuf_status encode_pool_run(struct encode_pool *pool, const struct source_set *set,
+                             const struct ashuf_encode_options *options, struct encode_task *tasks,
+                             size_t n, struct ashuf_error *error);
+
+#endif /* ASHUF_SHUFFLE_ENCODE_POOL_H */
