@@ -9,7 +9,17 @@
 #if ASHUF_WITH_ISAL
 
 #include <isa-l/crc.h>
+#include <isa-l/igzip_lib.h>
 #include <limits.h>
+
+uint32_t adler32_update(uint32_t adler, const void *bytes, size_t size) {
+  return isal_adler32(adler, bytes, size);
+}
+
+/* Takes and gives finished checksums: the inversions are its own. */
+uint32_t crc32_update(uint32_t crc, const void *bytes, size_t size) {
+  return crc32_gzip_refl(crc, bytes, size);
+}
 
 /* crc32_iscsi takes and gives the bare register: both inversions are ours. It does not write to
  * its input, whatever its prototype says. */
@@ -30,26 +40,37 @@ uint32_t crc32c_update(uint32_t crc, const void *bytes, size_t size) {
 #include <pthread.h>
 
 /* table[k][b]: what byte b does to the register when k more bytes follow it in the group of 8. */
-static uint32_t table[8][256];
-static pthread_once_t table_once = PTHREAD_ONCE_INIT;
+struct crc_tables {
+  uint32_t of[8][256];
+};
+static struct crc_tables castagnoli;
+static struct crc_tables ieee;
+static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 
-static void table_fill(void) {
+static void fill(struct crc_tables *tables, uint32_t polynomial) {
   for (uint32_t b = 0; b < 256; b++) {
     uint32_t reg = b;
-    for (int bit = 0; bit < 8; bit++) reg = (reg >> 1) ^ (0x82F63B78u & (0u - (reg & 1u)));
-    table[0][b] = reg;
+    for (int bit = 0; bit < 8; bit++) reg = (reg >> 1) ^ (polynomial & (0u - (reg & 1u)));
+    tables->of[0][b] = reg;
   }
   for (int k = 1; k < 8; k++)
     for (uint32_t b = 0; b < 256; b++) {
-      uint32_t before = table[k - 1][b];
-      table[k][b] = (before >> 8) ^ table[0][before & 0xFF];
+      uint32_t before = tables->of[k - 1][b];
+      tables->of[k][b] = (before >> 8) ^ tables->of[0][before & 0xFF];
     }
 }
 
-uint32_t crc32c_update(uint32_t crc, const void *bytes, size_t size) {
+static void fill_all(void) {
+  fill(&castagnoli, 0x82F63B78u);
+  fill(&ieee, 0xEDB88320u);
+}
+
+static uint32_t crc_update(const struct crc_tables *tables, uint32_t crc, const void *bytes,
+                           size_t size) {
   const uint8_t *next = bytes;
   uint32_t reg = ~crc;
-  (void)pthread_once(&table_once, table_fill);
+  (void)pthread_once(&tables_once, fill_all);
+  const uint32_t(*table)[256] = tables->of;
   for (; size >= 8; size -= 8, next += 8) {
     uint32_t a = reg ^ load_u32(next);
     uint32_t b = load_u32(next + 4);
@@ -61,7 +82,49 @@ uint32_t crc32c_update(uint32_t crc, const void *bytes, size_t size) {
   return ~reg;
 }
 
+uint32_t crc32c_update(uint32_t crc, const void *bytes, size_t size) {
+  return crc_update(&castagnoli, crc, bytes, size);
+}
+
+uint32_t crc32_update(uint32_t crc, const void *bytes, size_t size) {
+  return crc_update(&ieee, crc, bytes, size);
+}
+
+/* 5552 bytes are the most for which the sums stay below 2^32 from below 65521. */
+uint32_t adler32_update(uint32_t adler, const void *bytes, size_t size) {
+  const uint8_t *next = bytes;
+  uint32_t a = adler & 0xFFFF;
+  uint32_t b = adler >> 16;
+  while (size != 0) {
+    size_t n = size < 5552 ? size : 5552;
+    for (size_t i = 0; i < n; i++) {
+      a += next[i];
+      b += a;
+    }
+    a %= 65521;
+    b %= 65521;
+    next += n;
+    size -= n;
+  }
+  return b << 16 | a;
+}
+
 #endif
+
+/* ---- By kind ------------------------------------------------------------------------------ */
+
+const char *checksum_name(int kind) {
+  static const char *const names[] = {NULL, "ADLER32", "CRC32", "CRC32C"};
+  return kind > CHECKSUM_NONE && kind <= CHECKSUM_CRC32C ? names[kind] : NULL;
+}
+
+uint32_t checksum_begin(int kind) { return kind == CHECKSUM_ADLER32 ? 1 : 0; }
+
+uint32_t checksum_update(int kind, uint32_t value, const void *bytes, size_t size) {
+  if (kind == CHECKSUM_ADLER32) return adler32_update(value, bytes, size);
+  if (kind == CHECKSUM_CRC32) return crc32_update(value, bytes, size);
+  return crc32c_update(value, bytes, size);
+}
 
 /* ---- XXH32 ------------------------------------------------------------------------------- */
 
@@ -72,9 +135,7 @@ uint32_t crc32c_update(uint32_t crc, const void *bytes, size_t size) {
 #define PRIME_5 374761393u
 #define STRIPE ((size_t)16)
 
-static uint32_t rotate(uint32_t v, int bits) {
-  return (v << bits) | (v >> (32 - bits));
-}
+static uint32_t rotate(uint32_t v, int bits) { return (v << bits) | (v >> (32 - bits)); }
 
 static void stripe(uint32_t lane[4], const uint8_t *bytes) {
   for (int i = 0; i < 4; i++)
