@@ -3,23 +3,34 @@
 #include "inputs.h"
 #include "ipc_input.h"
 #include "keys.h"
+#include "limit.h"
 #include "map_input.h"
 #include "options.h"
 #include "output.h"
 #include "progress.h"
+#include "range.h"
 #include "sink.h"
 #include "text.h"
 
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum format { FORMAT_AUTO, FORMAT_BOX, FORMAT_CSV, FORMAT_JSONL, FORMAT_ARROW };
 
+static const char *const verify_ways[] = {"before", "trailing", "off", NULL}; /* ashuf_verify */
 static const char *const formats[] = {"auto", "box", "csv", "jsonl", "arrow", NULL};
 
 struct cat_options {
   struct option_integer partition;
+  const char *partitions;
+  const char *maps;
+  const char *columns;
+  const char *split;
+  int verify;
+  struct option_integer threads;
+  struct option_integer target_rows;
   struct option_integer limit;
   int format;
 };
@@ -27,6 +38,28 @@ struct cat_options {
 static const struct option_spec options[] = {
     {"partition", 0, "P", OPTION_INTEGER, offsetof(struct cat_options, partition), NULL, 0,
      INT32_MAX, "only the rows of partition P, counted from 0"},
+    {"partitions", 0, "A..B", OPTION_TEXT, offsetof(struct cat_options, partitions), NULL, 0, 0,
+     "only those of partitions A to B - 1; A.. and ..B"},
+    {"maps", 0, "A..B", OPTION_TEXT, offsetof(struct cat_options, maps), NULL, 0, 0,
+     "only those of map outputs A to B - 1, in the order they\n"
+     "are read in, counted from 0"},
+    {"columns", 0, "A,B,...", OPTION_TEXT, offsetof(struct cat_options, columns), NULL, 0, 0,
+     "only these columns, in this order"},
+    {"split", 0, "K/N", OPTION_TEXT, offsetof(struct cat_options, split), NULL, 0, 0,
+     "only part K of N, from 0 to N - 1, of each partition,\n"
+     "by its bytes; all parts together are the whole"},
+    {"verify", 0, "WHEN", OPTION_CHOICE, offsetof(struct cat_options, verify), verify_ways, 0, 0,
+     "when bytes are compared with the checksum file\n"
+     "before    before a row of the partition is printed;\n"
+     "          a large one is read twice (default)\n"
+     "trailing  behind the rows of the partition\n"
+     "off       not at all"},
+    {"threads", 0, "N", OPTION_INTEGER, offsetof(struct cat_options, threads), NULL, 1, 256,
+     "threads that decode (default 1)"},
+    {"target-rows", 0, "N", OPTION_INTEGER, offsetof(struct cat_options, target_rows), NULL, 0,
+     INT32_MAX,
+     "rows that small blocks are put together to (default 8192\n"
+     "for --format arrow); 0: one batch a block"},
     {"format", 0, "FORMAT", OPTION_CHOICE, offsetof(struct cat_options, format), formats, 0, 0,
      "box    a table: 40 rows at most, and the number of rows\n"
      "csv    a header, then a line a row; a null is empty, an\n"
@@ -48,6 +81,13 @@ struct encoding {
 
 struct cat {
   const struct cat_options *options;
+  struct ashuf_read_options read; /* of map outputs */
+  struct range partitions;        /* --partition too */
+  struct range maps;
+  const char **columns; /* of --columns */
+  size_t n_columns;
+  char *column_texts;
+  int64_t map; /* the position of the next map output */
   struct sink *sink;
   struct encoding first;
   struct encoding now;
@@ -131,74 +171,150 @@ static void advance(const struct cat *cat, uint64_t bytes) {
   progress_update(cat->rows, part);
 }
 
-static int cat_ipc(struct cat *cat, const char *path) {
-  struct ipc_input input;
+/* How far a map output has been read; nothing where the input is another one. */
+static void advance_shuffle(const struct cat *cat, struct ipc_input *input) {
+  struct ashuf_read_stats stats = ASHUF_READ_STATS_INIT;
+  if (ashuf_stream_get_read_stats(&input->stream, &stats))
+    advance(cat, stats.bytes_read);
+  else
+    progress_update(cat->rows, -1);
+}
+
+/* Prints what is left of an input and closes it. */
+static int cat_stream(struct cat *cat, struct ipc_input *input) {
   struct ashuf_error error;
-  if (ipc_input_open(&input, path, &error) != ASHUF_OK) return fail_error(path, &error);
-  int status = see_schema(cat, path, input.schema);
+  int status = see_schema(cat, input->path, input->schema);
   while (status == EXIT_GOOD && !is_full(cat)) {
     struct ArrowArray batch;
-    if (ipc_input_next(&input, &batch, &error) != ASHUF_OK) {
-      status = fail_error(path, &error);
+    if (ipc_input_next(input, &batch, &error) != ASHUF_OK) {
+      status = fail_error(input->path, &error);
       break;
     }
     if (batch.release == NULL) break;
     status = put(cat, &batch);
-    progress_update(cat->rows, -1);
+    advance_shuffle(cat, input);
   }
-  ipc_input_close(&input);
+  ipc_input_close(input);
   return status;
 }
 
-static int seek(const struct cat *cat, struct map_input *input) {
-  struct ashuf_error error;
-  if (!cat->options->partition.given) return EXIT_GOOD;
-  int64_t partition = cat->options->partition.value;
-  int64_t n = map_input_partitions(input);
-  if (partition >= n)
-    return fail_usage("cat", "--partition: %s has %" PRId64 " partitions, there is no %" PRId64,
-                      input->path, n, partition);
-  if (map_input_seek(input, partition, &error) != ASHUF_OK) return fail_error(input->path, &error);
-  return EXIT_GOOD;
+/* What of the options no Arrow file has; NULL: none was given. */
+static const char *shuffle_option(const struct cat_options *given) {
+  if (given->partition.given) return "partition";
+  if (given->partitions != NULL) return "partitions";
+  return given->maps != NULL ? "maps" : given->split != NULL ? "split" : NULL;
 }
 
-static int cat_blocks(struct cat *cat, struct map_input *input) {
-  struct map_block block;
+static int cat_ipc(struct cat *cat, const char *path) {
+  struct ipc_input input;
   struct ashuf_error error;
-  int found = 0;
-  while (!is_full(cat) || cat->first.schema == NULL) {
-    if (map_input_next(input, &block, &found, &error) != ASHUF_OK)
-      return fail_error(input->path, &error);
-    if (!found) break;
-    int status = see_schema(cat, input->path, block.schema);
-    if (status != EXIT_GOOD) {
-      block.batch.release(&block.batch);
-      return status;
-    }
-    status = put(cat, &block.batch);
-    if (status != EXIT_GOOD) return status;
-    advance(cat, input->cursor.offset);
-  }
+  const char *option = shuffle_option(cat->options);
+  if (option != NULL)
+    return fail_usage("cat", "--%s: %s is Arrow IPC and has no partitions", option,
+                      shown_path(path));
+  if (cat->n_columns != 0)
+    return fail_usage("cat", "--columns: %s is Arrow IPC, of which all columns are printed",
+                      shown_path(path));
+  if (ipc_input_open(&input, path, &error) != ASHUF_OK) return fail_error(path, &error);
+  return cat_stream(cat, &input);
+}
+
+static int no_partition(const struct cat *cat, const char *path, int64_t n) {
+  if (cat->options->partition.given)
+    return fail_usage("cat", "--partition: %s has %" PRId64 " partitions, there is no %" PRId64,
+                      path, n, cat->partitions.first);
+  return fail_usage("cat", "--partitions: %s has %" PRId64 " partitions", path, n);
+}
+
+/* Whether the output has the partitions asked for; what is not compared of it is said. */
+static int look_at(const struct cat *cat, const char *path) {
+  ashuf_map_file *file;
+  struct ashuf_error error;
+  const char *algorithm = NULL;
+  const struct range *range = &cat->partitions;
+  if (!range->given && cat->options->split == NULL) return EXIT_GOOD;
+  if (ashuf_map_file_open(path, NULL, 0, limit_memory(), &file, &error) != ASHUF_OK)
+    return fail_error(path, &error);
+  int64_t n = ashuf_map_file_partitions(file);
+  ashuf_status status = ASHUF_OK;
+  if (cat->read.parts > 1 && cat->read.verify != ASHUF_VERIFY_OFF)
+    status = ashuf_map_file_load_checksums(file, &algorithm, &error);
+  ashuf_map_file_close(file);
+  if (status != ASHUF_OK) return fail_error(path, &error);
+  if (range->given && (range->first > n || range->end > n))
+    return no_partition(cat, path, n);
+  if (algorithm != NULL) remark(path, "parts of partitions are not compared with their checksums");
   return EXIT_GOOD;
 }
 
 static int cat_shuffle(struct cat *cat, const struct input *file) {
-  struct map_input input;
+  const char *path = file->path;
+  struct ipc_input input;
   struct ashuf_error error;
-  if (map_input_open(&input, file->path, file->listed, ASHUF_VALIDATE_FULL, &error) != ASHUF_OK)
-    return fail_error(file->path, &error);
-  int status = seek(cat, &input);
-  if (status == EXIT_GOOD) status = cat_blocks(cat, &input);
-  map_input_close(&input);
-  return status;
+  int64_t map = cat->map++;
+  if (map < cat->maps.first || (cat->maps.end != -1 && map >= cat->maps.end)) return EXIT_GOOD;
+  int found = look_at(cat, path);
+  if (found != EXIT_GOOD) return found;
+  if (cat->partitions.given && cat->partitions.end == 0) return EXIT_GOOD;
+  cat->read.index_optional = !file->listed;
+  ashuf_status status = ipc_input_open_shuffle(&input, path, &cat->read, &error);
+  if (status == ASHUF_NO_SCHEMA) return EXIT_GOOD; /* no block */
+  return status == ASHUF_OK ? cat_stream(cat, &input) : fail_error(path, &error);
 }
 
 static int cat_input(struct cat *cat, const struct input *input) {
-  if (input->kind == INPUT_SHUFFLE) return cat_shuffle(cat, input);
-  if (cat->options->partition.given)
-    return fail_usage("cat", "--partition: %s is Arrow IPC and has no partitions",
-                      shown_path(input->path));
-  return cat_ipc(cat, input->path);
+  return input->kind == INPUT_SHUFFLE ? cat_shuffle(cat, input) : cat_ipc(cat, input->path);
+}
+
+/* Names between commas. */
+static void split_columns(struct cat *cat, const char *list) {
+  if (list == NULL) return;
+  cat->column_texts = must_copy(list);
+  for (char *next = cat->column_texts; next != NULL;) {
+    cat->columns = must_grow(cat->columns, cat->n_columns + 1, sizeof *cat->columns);
+    cat->columns[cat->n_columns++] = next;
+    next = strchr(next, ',');
+    if (next != NULL) *next++ = '\0';
+  }
+}
+
+static int choose_partitions(struct cat *cat) {
+  const struct cat_options *given = cat->options;
+  if (given->partition.given && given->partitions != NULL)
+    return fail_usage("cat", "--partition and --partitions exclude each other");
+  if (!given->partition.given)
+    return range_read(&cat->partitions, "cat", "partitions", given->partitions);
+  cat->partitions =
+      (struct range){true, given->partition.value, given->partition.value + 1};
+  return EXIT_GOOD;
+}
+
+/* The options as the library's. */
+static int choose(struct cat *cat) {
+  const struct ashuf_read_options defaults = ASHUF_READ_OPTIONS_INIT;
+  const struct ashuf_decode_options decode = ASHUF_DECODE_OPTIONS_INIT;
+  const struct cat_options *given = cat->options;
+  struct part part;
+  int status = choose_partitions(cat);
+  if (status == EXIT_GOOD) status = range_read(&cat->maps, "cat", "maps", given->maps);
+  if (status == EXIT_GOOD) status = part_read(&part, "cat", "split", given->split);
+  if (status != EXIT_GOOD) return status;
+  split_columns(cat, given->columns);
+  cat->read = defaults;
+  cat->read.memory = limit_memory();
+  cat->read.decode = decode;
+  cat->read.decode.projection_names = cat->columns;
+  cat->read.decode.n_projection = cat->n_columns;
+  cat->read.first_partition = cat->partitions.first;
+  cat->read.end_partition = cat->partitions.end == -1 ? 0 : cat->partitions.end;
+  cat->read.part = (int32_t)part.k;
+  cat->read.parts = (int32_t)part.n;
+  cat->read.verify = given->verify;
+  cat->read.threads = given->threads.given ? (int)given->threads.value : 1;
+  cat->read.target_rows = given->target_rows.given         ? given->target_rows.value
+                          : given->format == FORMAT_ARROW ? 8192
+                                                           : 0;
+  return EXIT_GOOD;
 }
 
 /* What is said where no block was found, so that not even the schema is known. */
@@ -256,9 +372,14 @@ static int cat_found(struct cat_options *given, const struct inputs *inputs) {
   if (given->format == FORMAT_ARROW && output_is_terminal())
     return fail_usage("cat", "--format arrow is not for a terminal; send it to a file or a pipe");
   cat.options = given;
-  cat.sink = new_sink(given->format);
-  int status = output_finish(cat_all(&cat, inputs));
-  cat.sink->class->release(cat.sink);
+  int status = choose(&cat);
+  if (status == EXIT_GOOD) {
+    cat.sink = new_sink(given->format);
+    status = output_finish(cat_all(&cat, inputs));
+    cat.sink->class->release(cat.sink);
+  }
+  free(cat.columns);
+  free(cat.column_texts);
   encoding_free(&cat.first);
   encoding_free(&cat.now);
   return status;
@@ -283,7 +404,7 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_cat = {
     "cat",
     "prints rows",
-    "cat DIR|FILE... [--partition P] [--format FORMAT] [--limit N]",
+    "cat DIR|FILE... [--partitions A..B] [--columns A,B,...] [--format FORMAT] [--limit N]",
     "Prints the rows of shuffle data files and of Arrow IPC files and streams.\n"
     "\n"
     "FILE is a .data file (its .index stands beside it; without one the whole file counts as\n"
@@ -295,6 +416,8 @@ const struct command command_cat = {
     options,
     "  ashuf cat out                                the rows, as a table\n"
     "  ashuf cat out --partition 3 --format jsonl   those of one partition, as JSON\n"
+    "  ashuf cat out --partitions 10..20 --columns id,name --threads 2\n"
+    "  ashuf cat out --partition 7 --maps 0..4 --split 0/3      a third of a skewed one\n"
     "  ashuf cat out --format arrow > rows.arrows   for pyarrow, DuckDB, polars\n"
     "  ashuf cat flights.arrow --limit 10           the first rows of an Arrow file\n",
     run};

@@ -1,4 +1,5 @@
 /* ashuf verify: whether data files, their indexes and Arrow IPC files are sound. */
+#include "compare.h"
 #include "failure.h"
 #include "inputs.h"
 #include "ipc_input.h"
@@ -13,10 +14,14 @@
 #include <string.h>
 
 struct verify_options {
+  bool compare;
   int format;
 };
 
 static const struct option_spec options[] = {
+    {"compare", 0, NULL, OPTION_FLAG, offsetof(struct verify_options, compare), NULL, 0, 0,
+     "compare the rows of two outputs, partition by partition,\n"
+     "in whatever order, blocks and encodings they stand"},
     {"format", 0, "FORMAT", OPTION_CHOICE, offsetof(struct verify_options, format), report_formats,
      0, 0, REPORT_FORMAT_HELP},
     {NULL, 0, NULL, OPTION_FLAG, 0, NULL, 0, 0, NULL}};
@@ -82,6 +87,25 @@ static void check_blocks(struct finding *finding, struct map_input *input) {
   }
 }
 
+/* The bytes of each partition against the checksum file, where there is one. */
+static void check_sums(struct finding *finding, ashuf_map_file *file) {
+  struct ashuf_error error;
+  const char *algorithm = NULL;
+  uint64_t compared = 0;
+  if (ashuf_map_file_load_checksums(file, &algorithm, &error) != ASHUF_OK) {
+    add_fault(finding, &error);
+    return;
+  }
+  set_text(finding->row, "checksum", algorithm != NULL ? algorithm : "none");
+  for (int64_t p = 0; algorithm != NULL && p < ashuf_map_file_partitions(file); p++) {
+    int now = 0;
+    if (ashuf_map_file_verify(file, p, &now, &error) != ASHUF_OK)
+      add_fault(finding, &error);
+    compared += now != 0;
+  }
+  set_number(finding->row, "partitions_compared", compared);
+}
+
 static void check_shuffle(struct finding *finding, bool listed) {
   struct map_input input;
   struct ashuf_error error;
@@ -92,6 +116,7 @@ static void check_shuffle(struct finding *finding, bool listed) {
     return;
   }
   check_blocks(finding, &input);
+  check_sums(finding, input.file);
   set_text(finding->row, "index", ashuf_map_file_has_index(input.file) ? "yes" : "none");
   set_number(finding->row, "partitions", (uint64_t)map_input_partitions(&input));
   set_number(finding->row, "bytes", map_input_bytes(&input));
@@ -162,6 +187,8 @@ static int run(const struct command *self, int argc, char **argv) {
   if (status >= 0) return status;
   if (arguments.n == 0) {
     status = fail_usage("verify", "no FILE or DIR given; see 'ashuf verify --help'");
+  } else if (given.compare) {
+    status = output_finish(compare_outputs(&arguments, given.format));
   } else {
     status = inputs_find(&inputs, &arguments, false);
     if (inputs.n > 0) status = worse(status, verify_all(&given, &inputs));
@@ -175,20 +202,26 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_verify = {
     "verify",
     "checks files: structure, contents, index",
-    "verify DIR|FILE... [--format FORMAT]",
+    "verify DIR|FILE... [--format FORMAT], or verify --compare A B",
     "Checks shuffle data files and Arrow IPC files in full: the index, the header and the codec\n"
     "of every block, the Arrow messages in it, and every offset, null count, dictionary index\n"
-    "and UTF-8 string of its values.\n"
+    "and UTF-8 string of its values; and, where a checksum file stands beside the data file, the\n"
+    "bytes of every partition.\n"
     "\n"
     "Each fault is a line on standard error with its partition, block and byte. 'byte' counts in\n"
     "the file; 'stream byte' counts in the Arrow stream of a block, behind its codec, and 'byte'\n"
     "is then where that block begins. After a fault the check goes on with the next partition;\n"
     "an Arrow IPC file ends with its first fault. One line a file says the result.\n"
     "\n"
+    "--compare takes two outputs, each a FILE or a DIR of map outputs. A partition is the same when\n"
+    "both have the same rows in it, of all map outputs together, in any order. A line a partition\n"
+    "that differs; exit status 1 where there is one.\n"
+    "\n"
     "FILE, DIR and '-' mean what they mean to 'ashuf cat'. Exit status 1: a file is unsound;\n"
     "3: a file could not be read, whatever the others are.\n",
     options,
     "  ashuf verify out\n"
     "  ashuf verify out/shuffle_0_0_0.data --format json\n"
-    "  ashuf verify out > /dev/null && echo sound\n",
+    "  ashuf verify out > /dev/null && echo sound\n"
+    "  ashuf verify --compare attempt-0 attempt-1   which partitions hold other rows\n",
     run};

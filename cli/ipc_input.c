@@ -29,19 +29,32 @@ static ashuf_status read_schema(struct ipc_input *input, struct ashuf_error *err
   return status;
 }
 
+/* opened: the status of opening the stream. */
+static ashuf_status begin(struct ipc_input *input, ashuf_status opened,
+                          struct ashuf_error *error) {
+  if (opened != ASHUF_OK) {
+    input->stream.release = NULL;
+    return opened;
+  }
+  ashuf_status status = read_schema(input, error);
+  if (status != ASHUF_OK) ipc_input_close(input);
+  return status;
+}
+
 ashuf_status ipc_input_open(struct ipc_input *out, const char *path, struct ashuf_error *error) {
   struct ashuf_ipc_read_options options = ASHUF_IPC_READ_OPTIONS_INIT;
   options.memory = limit_memory();
   memset(out, 0, sizeof *out);
   out->path = path;
-  ashuf_status status = ashuf_ipc_read_path(path, &options, &out->stream, error);
-  if (status != ASHUF_OK) {
-    out->stream.release = NULL;
-    return status;
-  }
-  status = read_schema(out, error);
-  if (status != ASHUF_OK) ipc_input_close(out);
-  return status;
+  return begin(out, ashuf_ipc_read_path(path, &options, &out->stream, error), error);
+}
+
+ashuf_status ipc_input_open_shuffle(struct ipc_input *out, const char *path,
+                                    const struct ashuf_read_options *options,
+                                    struct ashuf_error *error) {
+  memset(out, 0, sizeof *out);
+  out->path = path;
+  return begin(out, ashuf_read_files(&path, 1, options, &out->stream, error), error);
 }
 
 ashuf_status ipc_input_next(struct ipc_input *input, struct ArrowArray *batch,

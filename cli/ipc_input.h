@@ -1,4 +1,4 @@
-/* An Arrow IPC file, stream or standard input, batch by batch. */
+/* An Arrow IPC file, stream or standard input, or a map output, batch by batch. */
 #ifndef ASHUF_CLI_IPC_INPUT_H
 #define ASHUF_CLI_IPC_INPUT_H
 
@@ -12,6 +12,10 @@ struct ipc_input {
 
 /* Each returns a status and fills error; nothing is printed. */
 ashuf_status ipc_input_open(struct ipc_input *out, const char *path, struct ashuf_error *error);
+/* The rows of one map output that options ask for. NO_SCHEMA where they have no block. */
+ashuf_status ipc_input_open_shuffle(struct ipc_input *out, const char *path,
+                                    const struct ashuf_read_options *options,
+                                    struct ashuf_error *error);
 /* batch->release is NULL at the end. */
 ashuf_status ipc_input_next(struct ipc_input *input, struct ArrowArray *batch,
                             struct ashuf_error *error);

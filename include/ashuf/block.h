@@ -138,8 +138,18 @@ struct ashuf_decode_options {
   int validate;                 /* enum ashuf_validate; default FULL */
   uint64_t max_decoded_bytes;   /* of one IPC stream; default 2 GiB */
   const ashuf_schema *expected; /* a different schema is SCHEMA_MISMATCH, naming the column */
+  /*
+   * The columns wanted, in the order they are wanted in: n_projection numbers, or as many names
+   * (then projection is NULL; of equal names the first counts); 0: all columns. Batch and schema
+   * that come out have these alone. What a message says of the others is bounded, their values are
+   * neither made nor validated. expected is about the whole block. A column that is not there, or
+   * asked for twice: INVALID_ARGUMENT.
+   */
+  const int32_t *projection;
+  const char *const *projection_names;
+  size_t n_projection;
 };
-#define ASHUF_DECODE_OPTIONS_INIT {sizeof(struct ashuf_decode_options), 0, 0, 0}
+#define ASHUF_DECODE_OPTIONS_INIT {sizeof(struct ashuf_decode_options), 0, 0, 0, 0, 0, 0}
 
 /*
  * The header alone: data[0, size) starts at a block, size >= ASHUF_BLOCK_HEADER_SIZE. Does not

@@ -172,6 +172,21 @@ ASHUF_API int64_t ashuf_map_file_partitions(const ashuf_map_file *file);
 ASHUF_API const uint64_t *ashuf_map_file_offsets(const ashuf_map_file *file);
 ASHUF_API int ashuf_map_file_has_index(const ashuf_map_file *file);
 
+/*
+ * Looks for the checksum file beside the data file, <stem>.checksum.ADLER32, CRC32C or CRC32.
+ * algorithm (may be NULL) receives "ADLER32" and so on, or NULL where there is none. Not while other
+ * threads use the file. Errors: IO, CHECKSUM_MISMATCH for a file that cannot belong to the output.
+ */
+ASHUF_API ashuf_status ashuf_map_file_load_checksums(ashuf_map_file *file, const char **algorithm,
+                                                     struct ashuf_error *error);
+/*
+ * Reads a partition and compares its bytes with their checksum, once those are loaded.
+ * *compared is 0 where there is nothing to compare: no checksum file, an empty partition, or an
+ * entry that says that none was computed. Error: CHECKSUM_MISMATCH, naming the partition.
+ */
+ASHUF_API ashuf_status ashuf_map_file_verify(const ashuf_map_file *file, int64_t partition,
+                                             int *compared, struct ashuf_error *error);
+
 /* Where in a map file the next block is looked for. */
 struct ashuf_block_cursor {
   int64_t partition;     /* the partition of the next block */
@@ -200,26 +215,78 @@ ASHUF_API ashuf_status ashuf_map_file_next(const ashuf_map_file *file, ashuf_ctx
 
 /* ---- Read partitions back ----------------------------------------------------------------- */
 
+enum ashuf_verify {
+  /* Where a checksum file stands beside the data file, the bytes of each partition are read and
+   * compared with it before one of its rows is given out. */
+  ASHUF_VERIFY_BEFORE = 0,
+  /* In one pass: compared as the blocks are read, the error comes behind the partition's rows. */
+  ASHUF_VERIFY_TRAILING = 1,
+  ASHUF_VERIFY_OFF = 2
+};
+
 struct ashuf_read_options {
   size_t struct_size;
   ashuf_memory *memory;
   struct ashuf_decode_options decode; /* struct_size 0: the defaults */
   int64_t first_partition;
   int64_t end_partition; /* exclusive; 0: to the last */
+  int64_t first_map;     /* positions in the list of paths */
+  int64_t end_map;       /* exclusive; 0: to the last */
+  /*
+   * Small blocks are put together into batches of up to so many rows, and so many decoded bytes
+   * (default 16 MiB); a block that is larger comes alone. 0: one batch a block. Batches may then
+   * hold rows of several partitions and map outputs.
+   */
+  int64_t target_rows;
+  uint64_t target_bytes;
+  /*
+   * One of parts pieces of about the same bytes of every partition, cut between blocks: part 0 to
+   * parts - 1 have all rows, each once. parts 0 or 1: the whole. Checksums are not compared then.
+   */
+  int32_t part;
+  int32_t parts;
+  int verify; /* enum ashuf_verify */
+  /* Threads that decode, the calling one included; default 1. Blocks are decoded ahead, batches
+   * come in the same order and are the same for any number. */
+  int threads;
+  uint64_t ahead_bytes; /* decoded bytes that wait for the consumer; default 64 MiB */
+  int index_optional;   /* 1: a data file without index counts as one partition */
 };
 #define ASHUF_READ_OPTIONS_INIT \
-  { sizeof(struct ashuf_read_options), 0, {0, 0, 0, 0}, 0, 0 }
+  {sizeof(struct ashuf_read_options), 0, {0, 0, 0, 0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /*
  * A stream over the blocks of map outputs, in the order of the paths, then partition, then
- * block; one batch a block. paths name data files; the index stands beside each. Every file's
- * index is checked before this returns. The stream has one schema, the expected one or else
- * that of the first block; a block that differs is SCHEMA_MISMATCH. No block and no expected
- * schema: NO_SCHEMA. The stream owns everything it needs; use it from one thread at a time.
+ * block. paths name data files; index and checksum file stand beside each. Every index is
+ * checked before this returns.
+ *
+ * The stream has one schema: the expected one, or else that of the first block with dictionaries
+ * replaced by their values; the projection is taken from it. Blocks that encode a column in another
+ * way are brought to it, and time zones are labels that the schema says; a real difference is
+ * SCHEMA_MISMATCH, naming the column. No block and no expected schema: NO_SCHEMA. The stream owns
+ * everything it needs; use it from one thread at a time.
  */
 ASHUF_API ashuf_status ashuf_read_files(const char *const *paths, size_t n_paths,
                                         const struct ashuf_read_options *options,
                                         struct ArrowArrayStream *out, struct ashuf_error *error);
+
+/* What a stream of ashuf_read_files has done so far; blocks read ahead count. */
+struct ashuf_read_stats {
+  size_t struct_size;
+  uint64_t blocks;
+  uint64_t rows;       /* of the batches given out */
+  uint64_t batches;
+  uint64_t bytes_read; /* from data files */
+  uint64_t read_calls; /* of the system, for those */
+  uint64_t partitions_verified;   /* whose checksum was compared, and fits */
+  uint64_t partitions_unverified; /* that have bytes, but no checksum to compare with, or a part of
+                                     which was read, or with verify OFF */
+};
+#define ASHUF_READ_STATS_INIT {sizeof(struct ashuf_read_stats), 0, 0, 0, 0, 0, 0, 0}
+
+/* 0 where the stream is not one of ashuf_read_files; out is left alone then. */
+ASHUF_API int ashuf_stream_get_read_stats(struct ArrowArrayStream *stream,
+                                          struct ashuf_read_stats *out);
 
 /*
  * The whole error behind the last failure of a stream made by this library; 0 where the stream

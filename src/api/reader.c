@@ -29,6 +29,22 @@ int ashuf_map_file_has_index(const ashuf_map_file *file) {
   return file->has_index;
 }
 
+ashuf_status ashuf_map_file_load_checksums(ashuf_map_file *file, const char **algorithm,
+                                           struct ashuf_error *error) {
+  if (file == NULL)
+    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_API_MAP_FILE, "file is NULL");
+  ashuf_status status = map_file_load_checksums(file, error);
+  if (status == ASHUF_OK && algorithm != NULL) *algorithm = checksum_name(file->checksums.kind);
+  return status;
+}
+
+ashuf_status ashuf_map_file_verify(const ashuf_map_file *file, int64_t partition, int *compared,
+                                   struct ashuf_error *error) {
+  if (file == NULL || compared == NULL)
+    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_API_MAP_FILE, "file or compared is NULL");
+  return map_file_verify(file, partition, compared, error);
+}
+
 ashuf_status ashuf_map_file_seek(const ashuf_map_file *file, int64_t first, int64_t end,
                                  struct ashuf_block_cursor *out, struct ashuf_error *error) {
   if (file == NULL || out == NULL)
@@ -59,6 +75,19 @@ static ashuf_status check_paths(const char *const *paths, size_t n_paths,
   return ASHUF_OK;
 }
 
+static ashuf_status check_options(const struct ashuf_read_options *options,
+                                  struct ashuf_error *error) {
+  if (options->target_rows < 0 || options->verify < ASHUF_VERIFY_BEFORE ||
+      options->verify > ASHUF_VERIFY_OFF)
+    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_API_READ_FILES,
+                     "target_rows is negative, or verify none of its values");
+  if (options->decode.n_projection != 0 && options->decode.projection == NULL &&
+      options->decode.projection_names == NULL)
+    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_API_READ_FILES,
+                     "n_projection without a projection");
+  return ASHUF_OK;
+}
+
 ashuf_status ashuf_read_files(const char *const *paths, size_t n_paths,
                               const struct ashuf_read_options *options,
                               struct ArrowArrayStream *out, struct ashuf_error *error) {
@@ -71,5 +100,11 @@ ashuf_status ashuf_read_files(const char *const *paths, size_t n_paths,
   options_read(&own, sizeof own, options);
   if (own.decode.struct_size != 0) options_read(&decode, sizeof decode, &own.decode);
   own.decode = decode;
+  status = check_options(&own, error);
+  if (status != ASHUF_OK) return status;
   return reader_open(paths, n_paths, &own, out, error);
+}
+
+int ashuf_stream_get_read_stats(struct ArrowArrayStream *stream, struct ashuf_read_stats *out) {
+  return out != NULL && reader_get_stats(stream, out);
 }

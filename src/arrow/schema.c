@@ -108,16 +108,27 @@ static struct field without_dictionary(const struct field *field) {
   return values;
 }
 
-static bool copy_plain(ashuf_schema *schema, const struct field *from, int32_t n,
-                       struct field **out) {
+static bool copy_fields(ashuf_schema *schema, const struct field *from, int32_t n, bool plain,
+                        struct field **out);
+
+/* What a field that was copied as a struct points to. */
+static bool copy_field(ashuf_schema *schema, struct field *field, bool plain) {
+  if (!copy_contents(&schema->arena, field)) return false;
+  if (field->dictionary != NULL &&
+      !copy_fields(schema, field->dictionary, 1, plain, &field->dictionary))
+    return false;
+  return field->n_children == 0 ||
+         copy_fields(schema, field->children, field->n_children, plain, &field->children);
+}
+
+static bool copy_fields(ashuf_schema *schema, const struct field *from, int32_t n, bool plain,
+                        struct field **out) {
   struct field *fields = schema_fields(schema, n);
   if (fields == NULL) return false;
   for (int32_t i = 0; i < n; i++) {
-    fields[i] = without_dictionary(&from[i]);
-    if (!copy_contents(&schema->arena, &fields[i])) return false;
-    if (fields[i].n_children == 0) continue;
-    if (!copy_plain(schema, fields[i].children, fields[i].n_children, &fields[i].children))
-      return false;
+    fields[i] = from[i];
+    while (plain && fields[i].dictionary != NULL) fields[i] = without_dictionary(&fields[i]);
+    if (!copy_field(schema, &fields[i], plain)) return false;
   }
   *out = fields;
   return true;
@@ -129,7 +140,7 @@ static ashuf_schema *make_plain(const ashuf_schema *schema) {
   plain->n_columns = schema->n_columns;
   plain->metadata = schema->metadata;
   plain->n_metadata = schema->n_metadata;
-  if (!copy_plain(plain, schema->columns, schema->n_columns, &plain->columns) ||
+  if (!copy_fields(plain, schema->columns, schema->n_columns, true, &plain->columns) ||
       !copy_metadata(&plain->arena, &plain->metadata, plain->n_metadata) ||
       schema_seal(plain, false, NULL) != ASHUF_OK) {
     ashuf_schema_free(plain);
@@ -151,4 +162,28 @@ ashuf_schema *schema_plain(const ashuf_schema *schema) {
       ashuf_schema_free(made);
   }
   return ashuf_schema_ref(plain);
+}
+
+/* The picked columns as they stand; what they point to is still the first schema's. */
+static bool pick_columns(ashuf_schema *picked, const ashuf_schema *schema, const int32_t *numbers) {
+  picked->columns = schema_fields(picked, picked->n_columns);
+  if (picked->columns == NULL) return false;
+  for (int32_t i = 0; i < picked->n_columns; i++) {
+    picked->columns[i] = schema->columns[numbers == NULL ? i : numbers[i]];
+    if (!copy_field(picked, &picked->columns[i], false)) return false;
+  }
+  return copy_metadata(&picked->arena, &picked->metadata, picked->n_metadata);
+}
+
+ashuf_schema *schema_pick(const ashuf_schema *schema, const int32_t *numbers, int32_t n,
+                          ashuf_memory *memory) {
+  ashuf_schema *picked = schema_new(memory);
+  if (picked == NULL) return NULL;
+  picked->n_columns = n;
+  picked->metadata = schema->metadata;
+  picked->n_metadata = schema->n_metadata;
+  if (pick_columns(picked, schema, numbers) && schema_seal(picked, true, NULL) == ASHUF_OK)
+    return picked;
+  ashuf_schema_free(picked);
+  return NULL;
 }

@@ -149,9 +149,23 @@ const char *field_type_text(const struct field *field, char *out, size_t capacit
 ashuf_status schema_require_equal(const ashuf_schema *expected, const ashuf_schema *found,
                                   struct ashuf_error *error);
 
+/*
+ * Whether the values of found can stand where wanted is declared: the same columns, nullable ones
+ * only where that is wanted; a time zone is a label, which wanted says, and a dictionary an
+ * encoding (but an ordered one that is wanted has to be one). *alike: arrays need no change.
+ * SCHEMA_MISMATCH as above.
+ */
+ashuf_status schema_reconcile(const ashuf_schema *wanted, const ashuf_schema *found, bool *alike,
+                              struct ashuf_error *error);
+
 /* The schema with every dictionary replaced by its values; itself (one more reference) where
  * there is none. NULL: out of memory. */
 ashuf_schema *schema_plain(const ashuf_schema *schema);
+
+/* A schema of its own with n columns of another, in that order; numbers NULL: all of them, n being
+ * their number. Dictionaries are numbered anew. NULL: out of memory. */
+ashuf_schema *schema_pick(const ashuf_schema *schema, const int32_t *numbers, int32_t n,
+                          ashuf_memory *memory);
 
 /* One field as an ArrowSchema that owns everything it points to and keeps memory referenced. */
 ashuf_status field_export(const struct field *field, ashuf_memory *memory, struct ArrowSchema *out,

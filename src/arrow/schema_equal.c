@@ -6,14 +6,18 @@ static bool text_equal(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Every parameter of the type itself; what a type does not use is 0 in both. */
-static bool parameters_equal(const struct field *a, const struct field *b) {
+/* Every parameter of the type itself but a time zone; what a type does not use is 0 in both. */
+static bool storage_equal(const struct field *a, const struct field *b) {
   if (a->type != b->type || a->n_children != b->n_children) return false;
   if (a->byte_width != b->byte_width || a->list_size != b->list_size) return false;
   if (a->precision != b->precision || a->scale != b->scale || a->unit != b->unit) return false;
-  if (a->keys_sorted != b->keys_sorted || !text_equal(a->timezone, b->timezone)) return false;
+  if (a->keys_sorted != b->keys_sorted) return false;
   if (a->type_ids == NULL || b->type_ids == NULL) return a->type_ids == b->type_ids;
   return memcmp(a->type_ids, b->type_ids, (size_t)a->n_children) == 0;
+}
+
+static bool parameters_equal(const struct field *a, const struct field *b) {
+  return storage_equal(a, b) && text_equal(a->timezone, b->timezone);
 }
 
 static bool type_equal(const struct field *a, const struct field *b) {
@@ -81,4 +85,44 @@ ashuf_status schema_require_equal(const ashuf_schema *expected, const ashuf_sche
       "expected %d columns, found %d: column \"%s\" is %s", expected->n_columns, found->n_columns,
       field_label(longer ? &found->columns[n] : &expected->columns[n], label, sizeof label),
       longer ? "not expected" : "missing");
+}
+
+/* ---- The same values, encoded alike or not ------------------------------------------------ */
+
+static bool holds_values(const struct field *wanted, const struct field *found, bool *alike);
+
+static bool children_hold(const struct field *wanted, const struct field *found, bool *alike) {
+  for (int32_t i = 0; i < wanted->n_children; i++) {
+    const struct field *a = &wanted->children[i];
+    const struct field *b = &found->children[i];
+    if (!name_equal(a, b) || (b->nullable && !a->nullable) || !holds_values(a, b, alike))
+      return false;
+  }
+  return true;
+}
+
+static bool holds_values(const struct field *wanted, const struct field *found, bool *alike) {
+  const struct field *a = wanted->dictionary;
+  const struct field *b = found->dictionary;
+  if (a == NULL && b == NULL)
+    return storage_equal(wanted, found) && children_hold(wanted, found, alike);
+  if (a == NULL || b == NULL || wanted->type != found->type) *alike = false;
+  if (a != NULL && wanted->dictionary_ordered && (b == NULL || !found->dictionary_ordered))
+    return false;
+  return holds_values(a != NULL ? a : wanted, b != NULL ? b : found, alike);
+}
+
+ashuf_status schema_reconcile(const ashuf_schema *wanted, const ashuf_schema *found, bool *alike,
+                              struct ashuf_error *error) {
+  bool same = true;
+  if (wanted->n_columns != found->n_columns) return schema_require_equal(wanted, found, error);
+  for (int32_t i = 0; i < wanted->n_columns; i++) {
+    const struct field *a = &wanted->columns[i];
+    const struct field *b = &found->columns[i];
+    if (!name_equal(a, b)) return name_differs(a, b, i, error);
+    if ((b->nullable && !a->nullable) || !holds_values(a, b, &same))
+      return type_differs(a, b, error);
+  }
+  *alike = same;
+  return ASHUF_OK;
 }

@@ -33,6 +33,7 @@ void block_decoder_reset(struct block_decoder *decoder) {
   ashuf_schema_free(decoder->bypassed);
   decoder->bypassed = NULL;
   forget_match(decoder);
+  projections_clear(&decoder->projections);
   decoder->messages_parsed = 0;
 }
 
@@ -61,6 +62,7 @@ struct decode {
   struct ashuf_bytes *owner; /* NULL where the block stays the caller's */
   struct body *lent;         /* the first body that lies in it: a reference */
   const ashuf_schema *schema;
+  const struct projection *projection; /* NULL: all columns */
   struct ArrowArray batch;
   struct ashuf_error *error;
 };
@@ -135,7 +137,10 @@ static ashuf_status check_schema(struct decode *decode) {
     ashuf_status status = batch_check_lengths(decode->schema, decode->error);
     if (status != ASHUF_OK) return status;
   }
-  return check_expected(decode);
+  ashuf_status status = check_expected(decode);
+  if (status != ASHUF_OK || decode->options->n_projection == 0) return status;
+  return projections_find(&decode->decoder->projections, decode->schema, decode->options,
+                          &decode->projection, decode->error);
 }
 
 static ashuf_status read_schema(struct decode *decode) {
@@ -206,6 +211,10 @@ static ashuf_status take_batch(struct decode *decode, const struct message *mess
       .validate = decode->options->validate == ASHUF_VALIDATE_FULL,
       .offsets_as_lengths = decode->info->offsets_as_lengths != 0,
       .scratch = &decoder->scratch};
+  if (decode->projection != NULL) {
+    options.places = decode->projection->places;
+    options.n_places = decode->projection->n;
+  }
   ashuf_status status =
       batch_read(decode->schema, message, body, &decoder->dictionaries, &options, decoder->memory,
                  &decode->batch, decode->error);
@@ -318,7 +327,7 @@ ashuf_status block_decode_payload(struct block_decoder *decoder, const uint8_t *
   body_free(decode.lent);
   if (status != ASHUF_OK) return status;
   info->rows = decode.batch.length;
-  *schema = decode.schema;
+  *schema = decode.projection != NULL ? decode.projection->to : decode.schema;
   *batch = decode.batch;
   return ASHUF_OK;
 }

@@ -10,6 +10,7 @@
 #define ASHUF_BLOCK_BLOCK_READ_H
 
 #include "block/header.h"
+#include "block/projection.h"
 #include "block/schema_cache.h"
 #include "codec/codec.h"
 #include "ipc/body_compression.h"
@@ -27,6 +28,7 @@ struct block_decoder {
   ashuf_schema *bypassed;        /* the last schema the cache did not keep: a reference */
   ashuf_schema *expected; /* the last one compared, and what it was found equal to: references */
   ashuf_schema *matched;
+  struct projections projections;
   size_t scratch_cap;
   uint64_t messages_parsed;
 };

@@ -418,24 +418,59 @@ static ashuf_status read_dictionary(struct batch_walk *walk, const struct field 
               "dictionary index out of range: row, dictionary size", bad, limit);
 }
 
+/* IPC buffers of a field: its type's, data buffers of views, the validity that unions once had. */
+static ashuf_status count_buffers(struct batch_walk *walk, const struct field *field,
+                                  int64_t *count) {
+  const struct type_info *info = type_info(field->type);
+  bool is_union = info->layout == LAYOUT_SPARSE || info->layout == LAYOUT_DENSE;
+  int64_t more = is_union && walk->version < METADATA_V5 ? 1 : 0;
+  ashuf_status status = ASHUF_OK;
+  if (info->layout == LAYOUT_VIEWS) status = batch_next_variadic(walk, &more);
+  *count = info->buffers + more;
+  return status;
+}
+
+/* Over what a column has in the message's lists. */
+static ashuf_status skip_field(struct batch_walk *walk, const struct field *field) {
+  struct ipc_node node;
+  struct span span;
+  int64_t count = 0;
+  ashuf_status status = next_node(walk, &node);
+  if (status == ASHUF_OK) status = count_buffers(walk, field, &count);
+  for (; count > 0 && status == ASHUF_OK; count--) status = batch_next_buffer(walk, &span);
+  for (int32_t i = 0; i < field->n_children && status == ASHUF_OK; i++)
+    status = skip_field(walk, &field->children[i]);
+  return status;
+}
+
+static ashuf_status read_column(struct batch_walk *walk, struct ArrowArray *out, int64_t length) {
+  ashuf_status status = read_field(walk, walk->column, out);
+  if (status != ASHUF_OK || out->length == length) return status;
+  return batch_fail(walk, ASHUF_BAD_BATCH, SITE_COLUMN_LENGTH, walk->metadata_offset,
+              "length differs from the batch's: column, batch", out->length, length);
+}
+
 static ashuf_status read_columns(struct batch_walk *walk, const ashuf_schema *schema,
                                  struct ArrowArray *root) {
   root->length = walk->header->length;
   root->n_buffers = 1;
   root->buffers = batch_holder_pointers(walk->holder, 1);
   root->buffers[0] = NULL;
-  root->n_children = schema->n_columns;
-  root->children = batch_holder_children(walk->holder, schema->n_columns);
-  for (int32_t i = 0; i < schema->n_columns; i++) {
+  const int32_t *places = walk->options->places;
+  root->n_children = places == NULL ? schema->n_columns : walk->options->n_places;
+  root->children = batch_holder_children(walk->holder, root->n_children);
+  ashuf_status status = ASHUF_OK;
+  for (int32_t i = 0; i < schema->n_columns && status == ASHUF_OK; i++) {
+    int32_t place = places == NULL ? i : places[i];
     walk->column = &schema->columns[i];
-    root->children[i] = batch_holder_array(walk->holder);
-    ashuf_status status = read_field(walk, walk->column, root->children[i]);
-    if (status != ASHUF_OK) return status;
-    if (root->children[i]->length != root->length)
-      return batch_fail(walk, ASHUF_BAD_BATCH, SITE_COLUMN_LENGTH, walk->metadata_offset,
-                  "length differs from the batch's: column, batch", root->children[i]->length,
-                  root->length);
+    if (place < 0) {
+      status = skip_field(walk, walk->column);
+      continue;
+    }
+    root->children[place] = batch_holder_array(walk->holder);
+    status = read_column(walk, root->children[place], root->length);
   }
+  if (status != ASHUF_OK) return status;
   return check_used_up(walk);
 }
 

@@ -18,6 +18,10 @@ struct batch_read_options {
   bool validate;
   bool offsets_as_lengths;      /* the body holds lengths: it must be an own one, they are undone */
   struct ashuf_buffer *scratch; /* for that */
+  /* NULL: all columns. Else, for each column of the schema, its place among the n_places children
+   * of the batch, or -1: its nodes and buffers are walked over, its values not looked at. */
+  const int32_t *places;
+  int32_t n_places;
 };
 
 enum {

@@ -41,6 +41,8 @@ ashuf_status batch_read_children(struct batch_walk *walk, const struct field *fi
 ashuf_status batch_check_children(struct batch_walk *walk, const struct ArrowArray *out,
                                   int64_t need);
 
+/* How many data buffers the next view array has. */
+ashuf_status batch_next_variadic(struct batch_walk *walk, int64_t *count);
 /* Gives a view array its buffer pointers, as many as the next variadic count says. */
 ashuf_status batch_take_view_pointers(struct batch_walk *walk, struct ArrowArray *out);
 /* The layouts of batch_read_views.c and batch_read_unions.c. The validity of those that have one

@@ -5,7 +5,7 @@
 /* ---- Views -------------------------------------------------------------------------------- */
 
 /* The variadic count bounds nothing but the list of buffers, which is there. */
-static ashuf_status next_variadic(struct batch_walk *walk, int64_t *count) {
+ashuf_status batch_next_variadic(struct batch_walk *walk, int64_t *count) {
   const struct batch_header *header = walk->header;
   if (walk->variadic >= header->n_variadic)
     return batch_fail(walk, ASHUF_BAD_BATCH, SITE_VARIADIC_FEW, walk->metadata_offset,
@@ -25,7 +25,7 @@ static ashuf_status next_variadic(struct batch_walk *walk, int64_t *count) {
  */
 ashuf_status batch_take_view_pointers(struct batch_walk *walk, struct ArrowArray *out) {
   int64_t count = 0;
-  ashuf_status status = next_variadic(walk, &count);
+  ashuf_status status = batch_next_variadic(walk, &count);
   if (status != ASHUF_OK) return status;
   out->n_buffers = count + 3;
   if (count == 0) {

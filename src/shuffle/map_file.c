@@ -95,6 +95,13 @@ ashuf_status map_file_open(const char *data_path, const char *index_path, bool r
   file->memory = ashuf_memory_ref(memory);
   file->data = (struct file)FILE_INIT;
   file->map = index_map_id(data_path);
+  size_t path_size = strlen(data_path) + 1;
+  file->path = memory_alloc(memory, path_size);
+  if (file->path == NULL) {
+    map_file_close(file);
+    return error_memory(error, SITE_MAP_MEMORY, memory, path_size);
+  }
+  memcpy(file->path, data_path, path_size);
 
   char *beside = index_path == NULL ? index_path_of(data_path, memory) : NULL;
   ashuf_status status;
@@ -116,6 +123,8 @@ void map_file_close(ashuf_map_file *file) {
   if (file == NULL) return;
   ashuf_memory *memory = file->memory;
   file_close(&file->data);
+  checksum_file_free(&file->checksums, memory);
+  if (file->path != NULL) memory_free(memory, file->path, strlen(file->path) + 1);
   memory_free(memory, file->offsets, file->offsets_size);
   memory_free(memory, file, sizeof *file);
   ashuf_memory_free(memory);

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "os/file.h"
+#include "shuffle/checksum_file.h"
 
 #include <ashuf/shuffle.h>
 
@@ -38,6 +39,9 @@ struct ashuf_map_file {
   size_t offsets_size;
   int64_t partitions;
   int64_t map; /* map id, or -1 */
+  char *path;  /* of the data file, a copy */
+  struct checksum_file checksums; /* once asked for */
+  bool checksums_known;
 };
 
 ashuf_status map_file_open(const char *data_path, const char *index_path, bool require_index,
@@ -47,6 +51,31 @@ void map_file_close(ashuf_map_file *file);
 /* end -1: to the last partition. */
 ashuf_status map_file_seek(const ashuf_map_file *file, int64_t first, int64_t end,
                            struct ashuf_block_cursor *out, struct ashuf_error *error);
+
+/* Looks for the checksum file, once; not while other threads use the file. */
+ashuf_status map_file_load_checksums(ashuf_map_file *file, struct ashuf_error *error);
+/* As ashuf_map_file_verify. */
+ashuf_status map_file_verify(const ashuf_map_file *file, int64_t partition, int *compared,
+                             struct ashuf_error *error);
+
+/* Where a block stands, for errors that are told when its file may be closed. */
+struct block_place {
+  char label[FILE_LABEL_SIZE];
+  int64_t map;
+  int64_t partition;
+  int64_t block; /* -1: the partition as a whole */
+  uint64_t offset;
+};
+void block_place_set(struct block_place *place, const ashuf_map_file *file,
+                     const struct ashuf_block_cursor *at);
+/* Puts the place in front of the message and into the error. */
+void block_place_tell(const struct block_place *place, struct ashuf_error *error);
+
+/* size bytes for a block at 44 mod 64, given with their release; NULL: out of memory. */
+uint8_t *block_memory_new(ashuf_memory *memory, size_t size, struct ashuf_bytes *out);
+/* TRUNCATED: what takes need bytes at offset, and left are there. */
+ashuf_status block_cut(int site, uint64_t offset, const char *what, uint64_t need, uint64_t left,
+                       struct ashuf_error *error);
 
 /* As ashuf_map_file_next; at, schema, info may be NULL. */
 ashuf_status map_file_next(const ashuf_map_file *file, ashuf_ctx *ctx,
