@@ -90,8 +90,10 @@ static void drop_work(struct decoder *d) {
 void decoder_trim(struct decoder *d, size_t cap) {
   d->codec = NULL;
   if (d->work_capacity > cap) drop_work(d);
-  for (int i = 0; i < CODEC_COUNT; i++)
-    if (decode_codecs[i] != NULL && decode_codecs[i]->trim != NULL) decode_codecs[i]->trim(d, cap);
+  unsigned used = trim_begin(&d->trim, cap);
+  for (int i = 0; used >> i != 0; i++)
+    if ((used >> i & 1) != 0 && decode_codecs[i] != NULL && decode_codecs[i]->trim != NULL)
+      decode_codecs[i]->trim(d, cap);
   if (d->inner == NULL) return;
   if (cap != 0) {
     decoder_trim(d->inner, cap);
@@ -141,7 +143,9 @@ ashuf_status decoder_open(struct decoder *d, int codec, const uint8_t *payload, 
                           uint64_t max_output, struct ashuf_error *error) {
   start(d, payload, size, max_output);
   ashuf_status status = codec_check(codec, error);
-  if (status == ASHUF_OK) status = decode_codecs[codec]->open(d, error);
+  if (status != ASHUF_OK) return status;
+  d->trim.used |= 1u << codec;
+  status = decode_codecs[codec]->open(d, error);
   if (status == ASHUF_OK) d->codec = decode_codecs[codec];
   return status;
 }
@@ -204,6 +208,11 @@ ashuf_status decoder_read_over(struct decoder *d, void *out, size_t size, size_t
   if (d->codec == NULL)
     return error_set(error, ASHUF_INVALID_STATE, SITE_CODEC_NOT_OPEN, "no stream is open");
   uint64_t allowed = d->max_output - d->position;
+  if (size <= d->work_end - d->work_start && size <= allowed) {
+    *got = take_waiting(d, out, size); /* the small reads of framing and metadata */
+    d->position += size;
+    return ASHUF_OK;
+  }
   size_t want = size < allowed ? size : (size_t)allowed;
   ashuf_status status = pull(d, out, want, want < size ? want : capacity, got, error);
   if (status == ASHUF_OK && *got == want && want < size) status = check_limit(d, error);
@@ -292,6 +301,7 @@ ashuf_status decoder_frame(struct decoder *d, int codec, const uint8_t *frame, s
   if (d->inner == NULL) d->inner = decoder_new(d->memory);
   if (d->inner == NULL) return error_memory(error, SITE_CODEC_WORK, d->memory, sizeof *d);
   start(d->inner, frame, size, out_size);
+  d->inner->trim.used |= 1u << codec;
   status = read_frame(d->inner, codec, out, out_size, error);
   if (status != ASHUF_OK && error != NULL && error->space == ASHUF_SPACE_STREAM) error->offset = 0;
   return status;

@@ -79,6 +79,19 @@ enum {
 /* Whether the number names a codec (INVALID_ARGUMENT) and this build has it (UNSUPPORTED). */
 ashuf_status codec_check(int codec, struct ashuf_error *error);
 
+/* Which codecs have been opened since the last trim: the others are as it left them. */
+struct trim_state {
+  unsigned used; /* bit i: codec i */
+  size_t cap;    /* of the last trim */
+};
+
+/* The codecs to look at, now that what is larger than cap has to go. */
+static inline unsigned trim_begin(struct trim_state *state, size_t cap) {
+  unsigned used = cap < state->cap ? (1u << CODEC_COUNT) - 1 : state->used;
+  *state = (struct trim_state){0, cap};
+  return used;
+}
+
 /* ---- Reading ----------------------------------------------------------------------------- */
 
 struct decode_codec {
@@ -103,6 +116,7 @@ struct decoder {
   ashuf_memory *memory;
   const struct decode_codec *codec; /* NULL while no stream is open */
   void *state[CODEC_COUNT];
+  struct trim_state trim;
   struct decoder *inner; /* of decoder_frame, which may be called while a stream is open */
   const uint8_t *in;     /* compressed bytes not read yet */
   size_t left;
@@ -151,6 +165,7 @@ struct encoder {
   const struct encode_codec *codec; /* NULL while closed, and for codec NONE */
   bool open;
   void *state[CODEC_COUNT];
+  struct trim_state trim;
   struct ashuf_buffer *out;
   ashuf_memory *out_memory;
   uint8_t *step;
