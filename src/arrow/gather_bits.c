@@ -33,6 +33,13 @@ static void sink_finish(struct bit_sink *sink) {
 /* bits NULL: n times what missing holds. */
 static void sink_copy(struct bit_sink *sink, const uint8_t *bits, int64_t position, int64_t n,
                       uint64_t missing) {
+  if (bits != NULL && sink->fill == 0) {
+    int64_t whole = n & ~(int64_t)63;
+    bits_copy(sink->out, bits, position, whole);
+    sink->out += whole >> 3;
+    position += whole;
+    n -= whole;
+  }
   for (int64_t i = 0; i < n; i += CHUNK_ROWS) {
     int64_t count = min_rows(CHUNK_ROWS, n - i);
     sink_put(sink, bits != NULL ? load_bits(bits, position + i, count) : missing & ones(count),

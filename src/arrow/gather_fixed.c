@@ -85,8 +85,9 @@ static void gather_wide_ids(const struct source *source, const row_id *ids, int6
   }
 }
 
-static void zero_null_rows(const uint8_t *validity, int64_t first, int64_t n, size_t width,
-                           uint8_t *out) {
+/* Called with a constant width, a null is one store. */
+static ALWAYS_INLINE void zero_null_rows(const uint8_t *validity, int64_t first, int64_t n,
+                                         size_t width, uint8_t *out) {
   for (int64_t i = 0; i < n; i += CHUNK_ROWS) {
     int64_t count = min_rows(CHUNK_ROWS, n - i);
     zero_nulls(~load_bits(validity, first + i, count) & ones(count), width,

@@ -5,6 +5,8 @@
 #include "arrow/gather.h"
 
 #include "arrow/gather_int.h"
+#include "base/cpu.h"
+#include "base/running_sum.h"
 
 /* Where the offsets go and how far they have come. */
 struct offsets_job {
@@ -45,6 +47,29 @@ static ALWAYS_INLINE void offsets_of_ids(struct offsets_job *job, const row_id *
   *job = at;
 }
 
+/* n old 32-bit offsets moved by a constant, from the second on; not 0 where one falls. */
+CPU_KERNEL(uint32_t, move_offsets,
+           (const uint8_t *restrict in, int64_t n, uint32_t move, uint8_t *restrict out),
+           (in, n, move, out)) {
+  uint32_t falls = 0;
+  for (int64_t i = 0; i < n; i++) {
+    int32_t next = load_i32(in + 4 * i + 4);
+    falls |= (uint32_t)(next < load_i32(in + 4 * i));
+    store_u32(out + 4 * i, (uint32_t)next + move);
+  }
+  return falls;
+}
+
+static uint64_t move_wide_offsets(const uint8_t *in, int64_t n, uint64_t move, uint8_t *out) {
+  uint64_t falls = 0;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t next = load_i64(in + 8 * i + 8);
+    falls |= (uint64_t)(next < load_i64(in + 8 * i));
+    store_u64(out + 8 * i, (uint64_t)next + move);
+  }
+  return falls;
+}
+
 /* Neighbouring rows, all valid: the old offsets moved by a constant. */
 static ALWAYS_INLINE void offsets_of_rows(struct offsets_job *job, row_id first, int64_t n,
                                           int width, bool lists) {
@@ -57,18 +82,67 @@ static ALWAYS_INLINE void offsets_of_rows(struct offsets_job *job, row_id first,
   int64_t start = load_offset(offsets, width, 0);
   int64_t end = load_offset(offsets, width, n);
   uint64_t move = job->sum - (uint64_t)start;
-  uint8_t *out = job->out;
-  int falls = 0;
-  for (int64_t i = 0; i < n; i++) {
-    int64_t next = load_offset(offsets, width, i + 1);
-    falls |= next < load_offset(offsets, width, i);
-    store_offset(out, width, i, (uint64_t)next + move);
-  }
+  job->bad |= width == 4 ? move_offsets(offsets, n, (uint32_t)move, job->out)
+                         : move_wide_offsets(offsets, n, move, job->out);
+  job->bad |= (uint64_t)(start < 0) | (uint64_t)(end > view->limit);
   job->out += n * width;
-  job->bad |= (uint64_t)falls | (uint64_t)(start < 0) | (uint64_t)(end > view->limit);
   job->sum += (uint64_t)(end - start);
   if (lists && job->bad == 0)
     range_list_add(job->list, row_id_of(row_batch(first), start), end - start);
+}
+
+/*
+ * The lengths of n <= HALF_ROWS neighbours, 0 for a null; returns all their bits. The top bit is
+ * set where a valid row's offsets are negative, fall, or pass limit.
+ */
+#define HALF_ROWS 32
+CPU_KERNEL(uint32_t, take_lengths,
+           (const uint8_t *restrict offsets, int64_t n, uint32_t valid, uint32_t limit,
+            uint32_t *restrict lengths),
+           (offsets, n, valid, limit, lengths)) {
+  uint32_t bits = 0;
+  uint32_t bad = 0;
+  for (int i = 0; i < (int)n; i++) {
+    uint32_t mask = 0u - ((valid >> i) & 1);
+    uint32_t start = load_u32(offsets + 4 * i) & mask;
+    uint32_t end = load_u32(offsets + 4 * i + 4) & mask;
+    lengths[i] = end - start;
+    bits |= lengths[i];
+    bad |= start | end | (limit - end);
+  }
+  return bits | (bad & 0x80000000u);
+}
+
+/* The offsets of lengths; in 32 bits where those that are summed cannot leave them. */
+static inline uint64_t store_sums(const uint32_t *lengths, int64_t n, uint32_t bits, uint64_t sum,
+                                  uint8_t *out) {
+  if (bits < (1u << 26)) {
+    uint32_t from = (uint32_t)sum;
+    return sum + (uint32_t)(running_sum(lengths, (size_t)n, from, out) - from);
+  }
+  for (int64_t i = 0; i < n; i++) store_u32(out + 4 * i, (uint32_t)(sum += lengths[i]));
+  return sum;
+}
+
+/* Neighbouring strings with 32-bit offsets, some of them null: bit k of valid is row k's. */
+static void offsets_of_some(struct offsets_job *job, row_id first, int64_t n, uint64_t valid) {
+  const struct array_view *view = &job->source->views[row_batch(first)];
+  const uint8_t *offsets = view->data[0] + (view->offset + row_number(first)) * 4;
+  uint32_t limit = (uint32_t)(view->limit < INT32_MAX ? view->limit : INT32_MAX);
+  if (!range_in_view(view, row_number(first), n)) valid = 0;
+  for (int64_t done = 0; done < n; done += HALF_ROWS) {
+    uint32_t lengths[HALF_ROWS];
+    int64_t count = min_rows(HALF_ROWS, n - done);
+    uint32_t half = (uint32_t)(valid >> done);
+    uint32_t bits = 0;
+    if (half == 0)
+      memset(lengths, 0, sizeof lengths);
+    else
+      bits = take_lengths(offsets + 4 * done, count, half, limit, lengths);
+    job->bad |= bits >> 31;
+    job->sum = store_sums(lengths, count, bits, job->sum, job->out);
+    job->out += 4 * count;
+  }
 }
 
 /* Up to a word of rows of which some may be null. */
@@ -81,6 +155,14 @@ static ALWAYS_INLINE void offsets_of_chunk(struct offsets_job *job,
     for (int64_t taken; n > 0; n -= taken) {
       row_id first = cursor_take(selection, cursor, n, &taken);
       offsets_of_rows(job, first, taken, width, lists);
+    }
+    return;
+  }
+  if (selection->ids == NULL && width == 4 && !lists) {
+    for (int64_t taken; n > 0; n -= taken) {
+      row_id first = cursor_take(selection, cursor, n, &taken);
+      offsets_of_some(job, first, taken, valid & ones(taken));
+      valid = taken == CHUNK_ROWS ? 0 : valid >> taken;
     }
     return;
   }

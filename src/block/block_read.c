@@ -50,6 +50,10 @@ static ashuf_status source_read(void *self, void *out, size_t size, size_t *got,
   return decoder_read(self, out, size, got, error);
 }
 static const uint8_t *source_borrow(void *self, size_t size) { return decoder_borrow(self, size); }
+static ashuf_status source_read_over(void *self, void *out, size_t size, size_t capacity,
+                                     size_t *got, struct ashuf_error *error) {
+  return decoder_read_over(self, out, size, capacity, got, error);
+}
 static uint64_t source_bound(const void *self) { return decoder_bound(self); }
 static uint64_t source_allowed(const void *self) { return decoder_allowed(self); }
 
@@ -313,7 +317,7 @@ ashuf_status block_decode_payload(struct block_decoder *decoder, const uint8_t *
   struct decode decode = {.decoder = decoder, .options = options, .info = info, .error = error};
   if (owner != NULL && owner->release != NULL) decode.owner = owner;
   const struct byte_source source = {decoder->codec, source_read, source_borrow, source_bound,
-                                    source_allowed};
+                                    source_allowed,  source_read_over};
   ashuf_status status = decoder_open(decoder->codec, info->codec, payload, size,
                                      options->max_decoded_bytes, error);
   if (status == ASHUF_OK) {

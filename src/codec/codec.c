@@ -42,8 +42,9 @@ static ashuf_status none_open(struct decoder *d, struct ashuf_error *error) {
   return ASHUF_OK;
 }
 
-static ashuf_status none_next(struct decoder *d, uint8_t *out, size_t size, size_t *got,
-                              struct ashuf_error *error) {
+static ashuf_status none_next(struct decoder *d, uint8_t *out, size_t size, size_t capacity,
+                              size_t *got, struct ashuf_error *error) {
+  (void)capacity;
   (void)error;
   size_t n = size < d->left ? size : d->left;
   memcpy(out, d->in, n);
@@ -53,9 +54,7 @@ static ashuf_status none_next(struct decoder *d, uint8_t *out, size_t size, size
   return ASHUF_OK;
 }
 
-static uint64_t none_bound(const struct decoder *d) {
-  return d->left;
-}
+static uint64_t none_bound(const struct decoder *d) { return d->left; }
 
 static const struct decode_codec none_decode = {none_open, none_next, none_bound, NULL, NULL};
 
@@ -91,8 +90,10 @@ static void drop_work(struct decoder *d) {
 void decoder_trim(struct decoder *d, size_t cap) {
   d->codec = NULL;
   if (d->work_capacity > cap) drop_work(d);
-  for (int i = 0; i < CODEC_COUNT; i++)
-    if (decode_codecs[i] != NULL && decode_codecs[i]->trim != NULL) decode_codecs[i]->trim(d, cap);
+  unsigned used = trim_begin(&d->trim, cap);
+  for (int i = 0; used >> i != 0; i++)
+    if ((used >> i & 1) != 0 && decode_codecs[i] != NULL && decode_codecs[i]->trim != NULL)
+      decode_codecs[i]->trim(d, cap);
   if (d->inner == NULL) return;
   if (cap != 0) {
     decoder_trim(d->inner, cap);
@@ -142,7 +143,9 @@ ashuf_status decoder_open(struct decoder *d, int codec, const uint8_t *payload, 
                           uint64_t max_output, struct ashuf_error *error) {
   start(d, payload, size, max_output);
   ashuf_status status = codec_check(codec, error);
-  if (status == ASHUF_OK) status = decode_codecs[codec]->open(d, error);
+  if (status != ASHUF_OK) return status;
+  d->trim.used |= 1u << codec;
+  status = decode_codecs[codec]->open(d, error);
   if (status == ASHUF_OK) d->codec = decode_codecs[codec];
   return status;
 }
@@ -155,8 +158,18 @@ static size_t take_waiting(struct decoder *d, uint8_t *out, size_t size) {
   return n;
 }
 
+/* Decoded bytes that went past what was wanted wait like others. */
+static ashuf_status keep_surplus(struct decoder *d, const uint8_t *bytes, size_t size,
+                                 struct ashuf_error *error) {
+  ashuf_status status = decoder_work(d, size, error);
+  if (status != ASHUF_OK) return status;
+  memcpy(d->work, bytes, size);
+  d->work_end = size;
+  return ASHUF_OK;
+}
+
 /* Fills out as far as the data goes, without regard to max_output. */
-static ashuf_status pull(struct decoder *d, uint8_t *out, size_t size, size_t *got,
+static ashuf_status pull(struct decoder *d, uint8_t *out, size_t size, size_t capacity, size_t *got,
                          struct ashuf_error *error) {
   size_t done = 0;
   ashuf_status status = ASHUF_OK;
@@ -164,7 +177,11 @@ static ashuf_status pull(struct decoder *d, uint8_t *out, size_t size, size_t *g
     size_t n = take_waiting(d, out + done, size - done);
     if (n == 0) {
       if (d->ended) break;
-      status = d->codec->next(d, out + done, size - done, &n, error);
+      status = d->codec->next(d, out + done, size - done, capacity - done, &n, error);
+      if (n > size - done) {
+        status = keep_surplus(d, out + size, n - (size - done), error);
+        n = size - done;
+      }
     }
     done += n;
     d->position += n;
@@ -177,7 +194,7 @@ static ashuf_status check_limit(struct decoder *d, struct ashuf_error *error) {
   uint8_t byte;
   size_t got = 0;
   uint64_t position = d->position;
-  ashuf_status status = pull(d, &byte, 1, &got, error);
+  ashuf_status status = pull(d, &byte, 1, 1, &got, error);
   if (status == ASHUF_OK && got != 0)
     return error_at(error, ASHUF_SIZE_LIMIT, SITE_CODEC_MAX_OUTPUT, position,
                     "the data decodes to more than the allowed %llu bytes",
@@ -185,17 +202,27 @@ static ashuf_status check_limit(struct decoder *d, struct ashuf_error *error) {
   return status;
 }
 
-ashuf_status decoder_read(struct decoder *d, void *out, size_t size, size_t *got,
-                          struct ashuf_error *error) {
+ashuf_status decoder_read_over(struct decoder *d, void *out, size_t size, size_t capacity,
+                               size_t *got, struct ashuf_error *error) {
   *got = 0;
   if (d->codec == NULL)
     return error_set(error, ASHUF_INVALID_STATE, SITE_CODEC_NOT_OPEN, "no stream is open");
   uint64_t allowed = d->max_output - d->position;
+  if (size <= d->work_end - d->work_start && size <= allowed) {
+    *got = take_waiting(d, out, size); /* the small reads of framing and metadata */
+    d->position += size;
+    return ASHUF_OK;
+  }
   size_t want = size < allowed ? size : (size_t)allowed;
-  ashuf_status status = pull(d, out, want, got, error);
+  ashuf_status status = pull(d, out, want, want < size ? want : capacity, got, error);
   if (status == ASHUF_OK && *got == want && want < size) status = check_limit(d, error);
   if (status != ASHUF_OK) d->codec = NULL;
   return status;
+}
+
+ashuf_status decoder_read(struct decoder *d, void *out, size_t size, size_t *got,
+                          struct ashuf_error *error) {
+  return decoder_read_over(d, out, size, size, got, error);
 }
 
 const uint8_t *decoder_borrow(struct decoder *d, size_t size) {
@@ -208,9 +235,7 @@ const uint8_t *decoder_borrow(struct decoder *d, size_t size) {
   return bytes;
 }
 
-uint64_t decoder_position(const struct decoder *d) {
-  return d->position;
-}
+uint64_t decoder_position(const struct decoder *d) { return d->position; }
 
 uint64_t decoder_allowed(const struct decoder *d) {
   return d->max_output - d->position;
@@ -229,7 +254,7 @@ static ashuf_status check_end(struct decoder *d, struct ashuf_error *error) {
   uint8_t byte;
   size_t got = 0;
   uint64_t position = d->position;
-  ashuf_status status = pull(d, &byte, 1, &got, error);
+  ashuf_status status = pull(d, &byte, 1, 1, &got, error);
   if (status != ASHUF_OK) return status;
   if (got != 0)
     return error_at(error, ASHUF_TRAILING_DATA, SITE_CODEC_MORE_DATA, position,
@@ -256,7 +281,7 @@ static ashuf_status read_frame(struct decoder *d, int codec, uint8_t *out, size_
   d->codec = decode_codecs[codec];
   ashuf_status status = d->codec->whole != NULL ? d->codec->whole(d, out, size, &got, error)
                                                 : d->codec->open(d, error);
-  if (status == ASHUF_OK && d->codec->whole == NULL) status = pull(d, out, size, &got, error);
+  if (status == ASHUF_OK && d->codec->whole == NULL) status = pull(d, out, size, size, &got, error);
   if (status == ASHUF_OK && got < size)
     status = error_at(error, ASHUF_TRUNCATED, SITE_CODEC_FRAME_SHORT, 0,
                       "a compressed buffer gives %zu bytes where %zu were announced", got, size);
@@ -276,6 +301,7 @@ ashuf_status decoder_frame(struct decoder *d, int codec, const uint8_t *frame, s
   if (d->inner == NULL) d->inner = decoder_new(d->memory);
   if (d->inner == NULL) return error_memory(error, SITE_CODEC_WORK, d->memory, sizeof *d);
   start(d->inner, frame, size, out_size);
+  d->inner->trim.used |= 1u << codec;
   status = read_frame(d->inner, codec, out, out_size, error);
   if (status != ASHUF_OK && error != NULL && error->space == ASHUF_SPACE_STREAM) error->offset = 0;
   return status;

@@ -43,6 +43,14 @@ ashuf_status decoder_open(struct decoder *decoder, int codec, const uint8_t *pay
 ashuf_status decoder_read(struct decoder *decoder, void *out, size_t size, size_t *got,
                           struct ashuf_error *error);
 
+/*
+ * As decoder_read, with room for capacity >= size bytes at out: what lies behind size may be
+ * overwritten. A codec block that reaches past size but not past capacity is decoded straight to
+ * its place, and its surplus waits for the next read.
+ */
+ashuf_status decoder_read_over(struct decoder *decoder, void *out, size_t size, size_t capacity,
+                               size_t *got, struct ashuf_error *error);
+
 /* NONE only: the next size bytes where they lie in the payload, moving past them; NULL for other
  * codecs and where fewer are left (nothing moves then). */
 const uint8_t *decoder_borrow(struct decoder *decoder, size_t size);

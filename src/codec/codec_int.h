@@ -79,15 +79,29 @@ enum {
 /* Whether the number names a codec (INVALID_ARGUMENT) and this build has it (UNSUPPORTED). */
 ashuf_status codec_check(int codec, struct ashuf_error *error);
 
+/* Which codecs have been opened since the last trim: the others are as it left them. */
+struct trim_state {
+  unsigned used; /* bit i: codec i */
+  size_t cap;    /* of the last trim */
+};
+
+/* The codecs to look at, now that what is larger than cap has to go. */
+static inline unsigned trim_begin(struct trim_state *state, size_t cap) {
+  unsigned used = cap < state->cap ? (1u << CODEC_COUNT) - 1 : state->used;
+  *state = (struct trim_state){0, cap};
+  return used;
+}
+
 /* ---- Reading ----------------------------------------------------------------------------- */
 
 struct decode_codec {
   /* Reads the head of what d->in holds; the state is made where it is missing. */
   ashuf_status (*open)(struct decoder *d, struct ashuf_error *error);
   /* Decodes some more: straight into out (*got says how much), or into the work buffer where a
-   * unit may not fit size bytes, or nothing, or sets d->ended. Called with size > 0, an empty
-   * work buffer and d->ended false; advances d->in and d->left. */
-  ashuf_status (*next)(struct decoder *d, uint8_t *out, size_t size, size_t *got,
+   * unit may not fit, or nothing, or sets d->ended. size bytes are wanted; a unit may reach past
+   * them, up to capacity. Called with size > 0, an empty work buffer and d->ended false; advances
+   * d->in and d->left. */
+  ashuf_status (*next)(struct decoder *d, uint8_t *out, size_t size, size_t capacity, size_t *got,
                        struct ashuf_error *error);
   /* No more than this many bytes come out of what has not been decoded yet. */
   uint64_t (*bound)(const struct decoder *d);
@@ -102,6 +116,7 @@ struct decoder {
   ashuf_memory *memory;
   const struct decode_codec *codec; /* NULL while no stream is open */
   void *state[CODEC_COUNT];
+  struct trim_state trim;
   struct decoder *inner; /* of decoder_frame, which may be called while a stream is open */
   const uint8_t *in;     /* compressed bytes not read yet */
   size_t left;
@@ -150,6 +165,7 @@ struct encoder {
   const struct encode_codec *codec; /* NULL while closed, and for codec NONE */
   bool open;
   void *state[CODEC_COUNT];
+  struct trim_state trim;
   struct ashuf_buffer *out;
   ashuf_memory *out_memory;
   uint8_t *step;

@@ -32,8 +32,10 @@ void encoder_trim(struct encoder *e, size_t cap) {
     memory_free(e->memory, e->step, STEP_CAPACITY);
     e->step = NULL;
   }
-  for (int i = 0; i < CODEC_COUNT; i++)
-    if (encode_codecs[i] != NULL && encode_codecs[i]->trim != NULL) encode_codecs[i]->trim(e, cap);
+  unsigned used = trim_begin(&e->trim, cap);
+  for (int i = 0; used >> i != 0; i++)
+    if ((used >> i & 1) != 0 && encode_codecs[i] != NULL && encode_codecs[i]->trim != NULL)
+      encode_codecs[i]->trim(e, cap);
 }
 
 void encoder_free(struct encoder *e) {
@@ -78,6 +80,7 @@ ashuf_status encoder_open(struct encoder *e, int codec, int has_level, int level
   ashuf_status status = codec_check(codec, error);
   if (status != ASHUF_OK) return status;
   e->codec = encode_codecs[codec];
+  e->trim.used |= 1u << codec;
   e->out = out;
   e->out_memory = memory;
   e->used = 0;

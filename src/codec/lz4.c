@@ -183,19 +183,42 @@ static int decode_block(const struct lz4_reader *r, const uint8_t *data, uint32_
   return LZ4_decompress_safe((const char *)data, (char *)out, (int)size, (int)room);
 }
 
+/* The most that the block can decode to. */
+static size_t block_room(const struct lz4_reader *r, uint32_t word) {
+  size_t size = word & ~STORED;
+  if ((word & STORED) != 0) return size;
+  return size < r->block_max / EXPANSION ? size * EXPANSION : r->block_max;
+}
+
+/* Whether the end mark follows the block. */
+static bool is_last_block(const struct decoder *d, size_t stored) {
+  return d->left - stored >= 4 && load_u32(d->in + stored) == 0;
+}
+
+/* The last block of a stream is seldom full: where the caller's memory ends behind what is wanted,
+ * it is taken to hold the rest, and decoded again by way of the work buffer if it holds more. */
 static ashuf_status next_block(struct decoder *d, struct lz4_reader *r, uint32_t word, uint8_t *out,
-                               size_t size, size_t *got, struct ashuf_error *error) {
+                               size_t size, size_t capacity, size_t *got,
+                               struct ashuf_error *error) {
   size_t stored = 0;
   ashuf_status status = check_block(d, r, word, &stored, error);
   if (status != ASHUF_OK) return status;
-  size_t room = word & ~STORED;
-  if ((word & STORED) == 0)
-    room = room < r->block_max / EXPANSION ? room * EXPANSION : r->block_max;
-  bool direct = room <= size;
-  if (!direct) status = decoder_work(d, room, error);
-  if (status != ASHUF_OK) return status;
-  uint8_t *target = direct ? out : d->work;
-  int made = decode_block(r, d->in + 4, word, target, room);
+  size_t room = block_room(r, word);
+  bool direct = room <= capacity;
+  uint8_t *target = out;
+  int made = -1;
+  if (direct) {
+    made = decode_block(r, d->in + 4, word, out, room);
+  } else if (capacity > size && (word & STORED) == 0 && is_last_block(d, stored)) {
+    made = decode_block(r, d->in + 4, word, out, capacity);
+    direct = made >= 0;
+  }
+  if (!direct) {
+    status = decoder_work(d, room, error);
+    if (status != ASHUF_OK) return status;
+    target = d->work;
+    made = decode_block(r, d->in + 4, word, target, room);
+  }
   if (made < 0)
     return error_at(error, ASHUF_BAD_COMPRESSION, SITE_LZ4_BLOCK_DATA, d->position,
                     "lz4: a block is damaged");
@@ -208,15 +231,15 @@ static ashuf_status next_block(struct decoder *d, struct lz4_reader *r, uint32_t
   return status;
 }
 
-static ashuf_status lz4_next(struct decoder *d, uint8_t *out, size_t size, size_t *got,
-                             struct ashuf_error *error) {
+static ashuf_status lz4_next(struct decoder *d, uint8_t *out, size_t size, size_t capacity,
+                             size_t *got, struct ashuf_error *error) {
   struct lz4_reader *r = d->state[ASHUF_CODEC_LZ4];
   if (d->left < 4)
     return error_at(error, ASHUF_TRUNCATED, SITE_LZ4_NO_END_MARK, d->position,
                     "lz4: the frame has no end mark");
   uint32_t word = load_u32(d->in);
   if (word == 0) return end_mark(d, r, error);
-  return next_block(d, r, word, out, size, got, error);
+  return next_block(d, r, word, out, size, capacity, got, error);
 }
 
 static uint64_t lz4_bound(const struct decoder *d) {

@@ -107,8 +107,9 @@ static ashuf_status data_chunk(struct decoder *d, bool stored, const uint8_t *da
   return ASHUF_OK;
 }
 
-static ashuf_status snappy_next(struct decoder *d, uint8_t *out, size_t size, size_t *got,
-                                struct ashuf_error *error) {
+static ashuf_status snappy_next(struct decoder *d, uint8_t *out, size_t size, size_t capacity,
+                                size_t *got, struct ashuf_error *error) {
+  (void)size;
   size_t length = d->left < 4 ? 0 : load_u32(d->in) >> 8;
   if (d->left < 4 || length > d->left - 4)
     return error_at(error, ASHUF_TRUNCATED, SITE_SNAPPY_CUT, d->position,
@@ -117,7 +118,7 @@ static ashuf_status snappy_next(struct decoder *d, uint8_t *out, size_t size, si
   const uint8_t *data = d->in + 4;
   ashuf_status status = ASHUF_OK;
   if (type == CHUNK_COMPRESSED || type == CHUNK_STORED)
-    status = data_chunk(d, type == CHUNK_STORED, data, length, out, size, got, error);
+    status = data_chunk(d, type == CHUNK_STORED, data, length, out, capacity, got, error);
   else if (type == CHUNK_ID)
     status = check_identifier(d, data, length, error);
   else if (type < CHUNK_SKIPPABLE)

@@ -290,8 +290,9 @@ static ashuf_status next_stream(struct decoder *d, struct zstd_reader *r, uint8_
   return first ? settle(d, r, error) : ASHUF_OK;
 }
 
-static ashuf_status zstd_next(struct decoder *d, uint8_t *out, size_t size, size_t *got,
-                              struct ashuf_error *error) {
+static ashuf_status zstd_next(struct decoder *d, uint8_t *out, size_t size, size_t capacity,
+                              size_t *got, struct ashuf_error *error) {
+  (void)capacity;
   struct zstd_reader *r = d->state[ASHUF_CODEC_ZSTD];
   return r->whole ? next_whole(d, r, out, size, got, error)
                   : next_stream(d, r, out, size, got, error);

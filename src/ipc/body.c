@@ -16,11 +16,32 @@ static struct body *place(ashuf_memory *memory, uint8_t *data, size_t at, size_t
   return body;
 }
 
-struct body *body_new(ashuf_memory *memory, size_t size) {
+/* Memory for a body of size bytes and the struct, which goes to *at. */
+static uint8_t *room_for(ashuf_memory *memory, size_t size, size_t *at) {
   if (size > SIZE_MAX / 2) return NULL;
-  size_t at = round_up(size, MEMORY_ALIGNMENT);
-  uint8_t *data = memory_aligned(memory, at + sizeof(struct body));
+  *at = round_up(size, MEMORY_ALIGNMENT);
+  return memory_aligned(memory, *at + sizeof(struct body));
+}
+
+struct body *body_new(ashuf_memory *memory, size_t size) {
+  size_t at = 0;
+  uint8_t *data = room_for(memory, size, &at);
   return data == NULL ? NULL : place(memory, data, at, size);
+}
+
+/* The source may use the struct's place too, for what it decodes past the body: the end mark. */
+static ashuf_status read_known(struct message_stream *stream, ashuf_memory *memory, size_t size,
+                               struct body **out, struct ashuf_error *error) {
+  size_t at = 0;
+  uint8_t *data = room_for(memory, size, &at);
+  if (data == NULL) return error_memory(error, SITE_BODY_MEMORY, memory, size);
+  size_t capacity = at + sizeof(struct body);
+  ashuf_status status = message_stream_read_over(stream, data, size, capacity, error);
+  if (status == ASHUF_OK)
+    *out = place(memory, data, at, size);
+  else
+    memory_free_aligned(memory, data, capacity);
+  return status;
 }
 
 /* For a source of unknown length: what came is copied into a body of twice the size. */
@@ -55,18 +76,10 @@ ashuf_status body_read(struct message_stream *stream, ashuf_memory *memory, uint
   ashuf_status status = message_stream_expect(stream, size, error);
   if (status != ASHUF_OK) return status;
   struct body *body = NULL;
-  if (stream->source->bound(stream->source->self) == UINT64_MAX) {
-    status = read_growing(stream, memory, (size_t)size, &body, error);
-    if (status != ASHUF_OK) return status;
-  } else {
-    body = body_new(memory, (size_t)size);
-    if (body == NULL) return error_memory(error, SITE_BODY_MEMORY, memory, (size_t)size);
-    status = message_stream_read(stream, body->writable, body->size, error);
-    if (status != ASHUF_OK) {
-      body_free(body);
-      return status;
-    }
-  }
+  bool endless = stream->source->bound(stream->source->self) == UINT64_MAX;
+  status = endless ? read_growing(stream, memory, (size_t)size, &body, error)
+                   : read_known(stream, memory, (size_t)size, &body, error);
+  if (status != ASHUF_OK) return status;
   body->offset = offset;
   *out = body;
   return ASHUF_OK;
@@ -124,8 +137,7 @@ static void free_lent(struct lent_body *lent) {
 }
 
 void body_free(struct body *body) {
-  if (body == NULL ||
-      atomic_fetch_sub_explicit(&body->references, 1, memory_order_acq_rel) != 1)
+  if (body == NULL || atomic_fetch_sub_explicit(&body->references, 1, memory_order_acq_rel) != 1)
     return;
   ashuf_memory *memory = body->memory;
   if (body->lent)

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/cpu.h"
+#include "base/running_sum.h"
 
 /*
  * Both directions run in pieces that stay in the L1 cache. Most lengths fit into a byte: a piece of
@@ -81,36 +82,45 @@ CPU_KERNEL(void, join_planes, (const uint8_t *planes, size_t stride, size_t n, u
              (uint32_t)p3[i] << 24;
 }
 
-/* Running sums of lengths below 256; cannot leave 64 bits. */
-static uint64_t sum_bytes(const uint8_t *lengths, size_t n, uint64_t sum, uint32_t *out) {
-  for (size_t i = 0; i < n; i++) {
-    sum += lengths[i];
-    out[i] = (uint32_t)sum;
-  }
-  return sum;
+/* Lengths below 256, each in a word. */
+CPU_KERNEL(void, widen_bytes, (const uint8_t *lengths, size_t n, uint32_t *out),
+           (lengths, n, out)) {
+  for (size_t i = 0; i < n; i++) out[i] = lengths[i];
 }
 
-/* The same in place; UINT64_MAX where a length is negative. */
-static uint64_t sum_words(uint32_t *lengths, size_t n, uint64_t sum) {
-  uint32_t signs = 0;
+/* The bits of all lengths of a piece. */
+CPU_KERNEL(uint32_t, all_bits, (const uint32_t *lengths, size_t n), (lengths, n)) {
+  uint32_t bits = 0;
+  for (size_t i = 0; i < n; i++) bits |= lengths[i];
+  return bits;
+}
+
+/* Offsets in place of lengths; UINT64_MAX where a length is negative. Below 2^22 a piece of them
+ * cannot leave 32 bits. */
+static uint64_t sum_lengths(uint32_t *lengths, size_t n, uint32_t bits, uint64_t sum) {
+  if (bits < (1u << 22)) {
+    uint32_t from = (uint32_t)sum;
+    return sum + (uint32_t)(running_sum(lengths, n, from, lengths) - from);
+  }
   for (size_t i = 0; i < n; i++) {
-    signs |= lengths[i];
     sum += lengths[i];
     lengths[i] = (uint32_t)sum;
   }
-  return signs >> 31 != 0 ? UINT64_MAX : sum;
+  return bits >> 31 != 0 ? UINT64_MAX : sum;
 }
 
 static bool to_offsets32(const uint8_t *planes, size_t n, uint32_t *out) {
   uint64_t sum = 0;
   for (size_t done = 0; done < n; done += PIECE) {
     size_t piece = n - done < PIECE ? n - done : PIECE;
+    uint32_t bits = 0xff;
     if (fits_bytes(planes + done, n, piece)) {
-      sum = sum_bytes(planes + done, piece, sum, out + done);
+      widen_bytes(planes + done, piece, out + done);
     } else {
       join_planes(planes + done, n, piece, out + done);
-      sum = sum_words(out + done, piece, sum);
+      bits = all_bits(out + done, piece);
     }
+    sum = sum_lengths(out + done, piece, bits, sum);
     if (sum > INT32_MAX) return false;
   }
   return true;

@@ -55,6 +55,55 @@ static void every_size_comes_back_through_every_codec(void **state) {
   decoder_free(d);
 }
 
+/* A head, a body with room behind it, a tail: nothing is lost where a codec uses the room. */
+static void read_in_three(struct decoder *d, int codec, const struct ashuf_buffer *stream,
+                          const uint8_t *bytes, size_t size, size_t head, size_t tail,
+                          size_t slack) {
+  size_t body = size - head - tail;
+  uint8_t *out = malloc(body + slack);
+  uint8_t *ends = malloc(head + tail + 1);
+  size_t got = 0;
+  assert_int_equal(decoder_open(d, codec, stream->data, stream->size, size, NULL), ASHUF_OK);
+  assert_int_equal(decoder_read(d, ends, head, &got, NULL), ASHUF_OK);
+  assert_int_equal(got, head);
+  assert_int_equal(decoder_read_over(d, out, body, body + slack, &got, NULL), ASHUF_OK);
+  assert_int_equal(got, body);
+  assert_int_equal(decoder_position(d), head + body);
+  assert_true(decoder_bound(d) >= tail);
+  assert_int_equal(decoder_read(d, ends + head, tail, &got, NULL), ASHUF_OK);
+  assert_int_equal(got, tail);
+  assert_int_equal(decoder_close(d, NULL), ASHUF_OK);
+  assert_memory_equal(ends, bytes, head);
+  assert_memory_equal(out, bytes + head, body);
+  assert_memory_equal(ends + head, bytes + size - tail, tail);
+  free(ends);
+  free(out);
+}
+
+static void what_reaches_past_a_body_is_kept(void **state) {
+  (void)state;
+  static const size_t heads[] = {0, 40, 900};
+  static const size_t tails[] = {0, 1, 8, 64, 3000};
+  static const size_t slacks[] = {0, 1, 8, 64, 70000};
+  int codecs[4];
+  int n = codec_list(codecs);
+  struct encoder *e = encoder_new(NULL);
+  struct decoder *d = decoder_new(NULL);
+  for (int i = 0; i < n * 3 * 5 * 5 * 4; i++) {
+    size_t size = (size_t[]){5000, 65536, 65536 + 777, 300000}[i % 4];
+    int codec = codecs[i / 4 % n];
+    int k = i / 4 / n;
+    struct ashuf_buffer stream = ASHUF_BUFFER_INIT;
+    uint8_t *bytes = codec_sample(size, (uint32_t)i);
+    assert_int_equal(codec_encode(e, codec, bytes, size, &stream), ASHUF_OK);
+    read_in_three(d, codec, &stream, bytes, size, heads[k % 3], tails[k / 3 % 5], slacks[k / 15]);
+    ashuf_buffer_free(&stream);
+    free(bytes);
+  }
+  encoder_free(e);
+  decoder_free(d);
+}
+
 /* One stream written in random pieces by all three ways of writing. */
 static void write_split(struct encoder *e, const uint8_t *bytes, size_t size, uint32_t *random) {
   size_t at = 0;
@@ -440,6 +489,7 @@ int main(void) {
       cmocka_unit_test(names_and_availability),
       cmocka_unit_test(checksums_give_the_published_values),
       cmocka_unit_test(every_size_comes_back_through_every_codec),
+      cmocka_unit_test(what_reaches_past_a_body_is_kept),
       cmocka_unit_test(bytes_depend_on_the_content_alone),
       cmocka_unit_test(frames_begin_with_the_documented_bytes),
       cmocka_unit_test(each_lz4_block_holds_64_kib),

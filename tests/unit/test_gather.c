@@ -3,6 +3,7 @@
 
 #include "base/bits.h"
 #include "base/bytes.h"
+#include "base/cpu.h"
 #include "support/arrays.h"
 #include "support/take.h"
 
@@ -259,6 +260,13 @@ static void offsets_that_fall_or_leave_the_buffer_are_refused(void **state) {
                      ASHUF_BAD_ARRAY);
     assert_int_equal(status_of(column_bytes("bad", format, beyond, "abcdefgh", NULL, 3), NULL),
                      ASHUF_BAD_ARRAY);
+    /* The same beside a null. */
+    assert_int_equal(status_of(column_bytes("bad", format, falling, "abcdefgh", "110", 3), NULL),
+                     ASHUF_BAD_ARRAY);
+    assert_int_equal(status_of(column_bytes("bad", format, negative, "abcdefgh", "101", 3), NULL),
+                     ASHUF_BAD_ARRAY);
+    assert_int_equal(status_of(column_bytes("bad", format, beyond, "abcdefgh", "101", 3), NULL),
+                     ASHUF_BAD_ARRAY);
     /* The offender is null, or not selected. */
     assert_int_equal(status_of(column_bytes("bad", format, falling, "abcdefgh", "101", 3), NULL),
                      ASHUF_OK);
@@ -345,5 +353,7 @@ int main(void) {
       cmocka_unit_test(empty_strings_need_no_bytes),
       cmocka_unit_test(sums_beyond_32_bits_are_told),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = cmocka_run_group_tests_name("wide registers", tests, NULL, NULL);
+  cpu_plain_only = true;
+  return failed + cmocka_run_group_tests_name("any machine", tests, NULL, NULL);
 }
