@@ -187,14 +187,14 @@ static void expect_decode(struct test_column batch, const struct peer *peers, ui
   column_free(&batch);
 }
 
-static void small_blocks_take_two_allocations(void **state) {
+static void t48_small_blocks_take_two_allocations(void **state) {
   (void)state;
   static const struct peer peers[CODECS] = {
       {12, 1248, 920}, {14, 132320, 131992}, {12, 1248, 920}, {14, 143274, 142946}};
   expect_decode(three_by_three(), peers, 2);
 }
 
-static void large_blocks_take_two_allocations(void **state) {
+static void t48_large_blocks_take_two_allocations(void **state) {
   (void)state;
   static const struct peer peers[CODECS] = {
       {9, 149032, 148816}, {11, 673320, 673104}, {9, 149032, 148816}, {11, 291058, 290842}};
@@ -263,13 +263,13 @@ static void check_retained(struct test_column batch) {
   column_free(&batch);
 }
 
-static void a_batch_keeps_its_body_and_little_else(void **state) {
+static void t49_a_batch_keeps_its_body_and_little_else(void **state) {
   (void)state;
   check_retained(three_by_three());
   check_retained(long_batch());
 }
 
-static void a_batch_keeps_its_body_when_a_large_block_went_before(void **state) {
+static void t49_a_batch_keeps_its_body_when_a_large_block_went_before(void **state) {
   (void)state;
   struct test_column large = long_batch();
   struct test_column small = three_by_three();
@@ -334,12 +334,12 @@ static void encoding_allocates_nothing_once_it_is_warm(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(small_blocks_take_two_allocations),
-      cmocka_unit_test(large_blocks_take_two_allocations),
+      cmocka_unit_test(t48_small_blocks_take_two_allocations),
+      cmocka_unit_test(t48_large_blocks_take_two_allocations),
       cmocka_unit_test(each_dictionary_batch_takes_one_more),
       cmocka_unit_test(a_block_given_away_copies_nothing),
-      cmocka_unit_test(a_batch_keeps_its_body_and_little_else),
-      cmocka_unit_test(a_batch_keeps_its_body_when_a_large_block_went_before),
+      cmocka_unit_test(t49_a_batch_keeps_its_body_and_little_else),
+      cmocka_unit_test(t49_a_batch_keeps_its_body_when_a_large_block_went_before),
       cmocka_unit_test(encoding_allocates_nothing_once_it_is_warm),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -391,6 +391,49 @@ static void t51_layouts_it_does_not_cover_are_refused(void **state) {
   }
 }
 
+/* Metadata of a batch whose buffers are LZ4 frames: refused before any of them is looked at. */
+static void put_compressed_batch(struct ashuf_buffer *out, const struct message *like) {
+  struct builder builder;
+  size_t size = 0;
+  builder_init(&builder, NULL);
+  uint32_t nodes = builder_structs(&builder, like->batch.nodes, like->batch.n_nodes, 16);
+  uint32_t buffers = builder_structs(&builder, like->batch.buffers, like->batch.n_buffers, 16);
+  uint32_t compression =
+      made_table(&builder, (struct made_scalar[]){{COMPRESSION_CODEC, 1, BODY_LZ4}, {0, 0, 0}});
+  builder_table(&builder);
+  builder_scalar(&builder, BATCH_LENGTH, 8, like->batch.length, 0);
+  builder_offset(&builder, BATCH_NODES, nodes);
+  builder_offset(&builder, BATCH_BUFFERS, buffers);
+  builder_offset(&builder, BATCH_COMPRESSION, compression);
+  uint32_t header = builder_table_end(&builder);
+  uint8_t *bytes =
+      made_message(&builder, METADATA_V5, MESSAGE_BATCH, header, like->body_length, 0, &size);
+  put_bytes(out, (const uint32_t[]){0xFFFFFFFFu, (uint32_t)size}, 8);
+  put_bytes(out, bytes, size);
+  free(bytes);
+}
+
+static void t51_lengths_beside_body_compression_are_refused(void **state) {
+  (void)state;
+  struct test_column batch = small_batch("");
+  struct ashuf_buffer block = blocks_of(&batch, ASHUF_CODEC_ZSTD);
+  struct ashuf_buffer stream = stream_of_block(&block);
+  struct message message = stream_last_message(&stream);
+  struct ashuf_buffer bad = block_copy(&stream, (size_t)message.offset - 8);
+  put_compressed_batch(&bad, &message);
+  put_bytes(&bad, stream.data + message.offset + message.metadata_size,
+            (size_t)message.body_length + 8);
+  for (int c = 0; c < N_CODECS; c++) {
+    struct ashuf_error error = refuse_stream(&bad, every_codec[c], true, ASHUF_UNSUPPORTED);
+    assert_int_equal(error.offset, message.offset);
+    assert_non_null(strstr(error.message, "compression"));
+  }
+  ashuf_buffer_free(&bad);
+  ashuf_buffer_free(&stream);
+  ashuf_buffer_free(&block);
+  column_free(&batch);
+}
+
 static void t51_lengths_are_written_where_they_pay(void **state) {
   (void)state;
   struct test_column batch = small_batch("");
@@ -426,6 +469,7 @@ int main(void) {
       cmocka_unit_test(t51_a_first_offset_above_0_is_read),
       cmocka_unit_test(t51_the_flag_means_nothing_without_offsets),
       cmocka_unit_test(t51_layouts_it_does_not_cover_are_refused),
+      cmocka_unit_test(t51_lengths_beside_body_compression_are_refused),
       cmocka_unit_test(t51_lengths_are_written_where_they_pay),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,26 +47,6 @@ static struct test_column shared_views(int64_t n, int32_t size, int32_t distinct
   return column;
 }
 
-static void t13_dictionaries_change_from_block_to_block(void **state) {
-  (void)state;
-  static const char *const types[] = {"dict:i(vu)", "dict:c(u)", "dict:i(i)", "list(dict:i(vu))",
-                                      "struct(dict:i(runs:i(u)))"};
-  ashuf_ctx *ctx = new_ctx();
-  for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-    for (uint64_t seed = 0; seed < 6; seed++) {
-      struct ashuf_buffer out = ASHUF_BUFFER_INIT;
-      struct test_column batch = random_batch(types[t], seed, 30, 50);
-      encode_batch(ctx, &batch, NULL, &out);
-      expect_blocks_equal(ctx, &out, NULL, &batch, NULL, 0);
-      ashuf_ctx *cold = new_ctx();
-      expect_blocks_equal(cold, &out, NULL, &batch, NULL, 0);
-      ashuf_ctx_free(cold);
-      column_free(&batch);
-      ashuf_buffer_free(&out);
-    }
-  ashuf_ctx_free(ctx);
-}
-
 /* T15: ten rows of a batch whose buffer holds a hundred thousand. */
 static void t15_only_live_bytes_of_views_are_written(void **state) {
   (void)state;
@@ -282,7 +262,6 @@ static void rows_that_name_nothing_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(t13_dictionaries_change_from_block_to_block),
       cmocka_unit_test(t15_only_live_bytes_of_views_are_written),
       cmocka_unit_test(t16_shared_values_are_written_once_a_block),
       cmocka_unit_test(views_are_written_alike_however_they_are_shared),

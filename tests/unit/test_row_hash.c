@@ -143,7 +143,7 @@ static uint32_t hash_of_text(const char *type, const char *value, enum vector_la
   return hash_of(column);
 }
 
-static void wide_decimals_hash_their_shortest_bytes(void **state) {
+static void t7_wide_decimals_hash_their_shortest_bytes(void **state) {
   (void)state;
   static const char *const cases[][2] = {
       {"0", "x:00"},
@@ -166,7 +166,7 @@ static void wide_decimals_hash_their_shortest_bytes(void **state) {
   assert_int_equal((int32_t)hash_of_text("dec:38", "0", VECTOR_PLAIN), -783713497);
 }
 
-static void narrow_decimals_hash_as_longs_whatever_their_width(void **state) {
+static void t7_narrow_decimals_hash_as_longs_whatever_their_width(void **state) {
   (void)state;
   static const int64_t values[] = {0, 1, -1, 127, -129, 99999999};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -180,7 +180,7 @@ static void narrow_decimals_hash_as_longs_whatever_their_width(void **state) {
   }
 }
 
-static void all_nans_are_one_and_both_zeros_are_one(void **state) {
+static void t8_all_nans_are_one_and_both_zeros_are_one(void **state) {
   (void)state;
   uint32_t singles[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0x00000000, 0x80000000};
   uint64_t doubles[] = {0x7ff8000000000000, 0xfff8000000000000, 0x7ff0000000000001, 0,
@@ -375,9 +375,9 @@ static void floor_modulo_is_exact_for_any_modulus(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_vector_of_spark),
-      cmocka_unit_test(wide_decimals_hash_their_shortest_bytes),
-      cmocka_unit_test(narrow_decimals_hash_as_longs_whatever_their_width),
-      cmocka_unit_test(all_nans_are_one_and_both_zeros_are_one),
+      cmocka_unit_test(t7_wide_decimals_hash_their_shortest_bytes),
+      cmocka_unit_test(t7_narrow_decimals_hash_as_longs_whatever_their_width),
+      cmocka_unit_test(t8_all_nans_are_one_and_both_zeros_are_one),
       cmocka_unit_test(times_are_brought_to_microseconds_and_days),
       cmocka_unit_test(a_null_struct_leaves_the_state_alone),
       cmocka_unit_test(rows_together_equal_rows_one_by_one),
