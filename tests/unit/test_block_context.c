@@ -215,6 +215,33 @@ static void t46_a_small_cap_keeps_little(void **state) {
   run_turns(SMALL_CAP);
 }
 
+/* Level 19 takes a context far above the default cap for a block of more than one step. */
+static void t46_a_context_above_the_default_cap_is_dropped(void **state) {
+  (void)state;
+  struct test_random random = {19};
+  struct test_column column = column_random("l", "l", &random, 0, 100000);
+  struct test_column batch = batch_of(&column, 1);
+  struct ashuf_encode_options options = options_of(&turns[2]);
+  struct ashuf_buffer out = ASHUF_BUFFER_INIT;
+  struct bench bench;
+  ashuf_schema *schema = NULL;
+  open_bench(&bench, 0);
+  options.max_rows = batch.array.length;
+  assert_int_equal(ashuf_schema_import(&batch.schema, NULL, &schema, NULL), ASHUF_OK);
+  for (int i = 0; i < 2; i++) {
+    out.size = 0;
+    assert_int_equal(ashuf_block_encode(bench.ctx, schema, &batch.array, &options, &out, NULL),
+                     ASHUF_OK);
+    assert_true(memory_stats(bench.memory).peak > out.capacity + DEFAULT_CAP + SLACK);
+    expect_kept_below_cap(&bench, &out, "level 19");
+    assert_int_equal(expect_blocks_equal(bench.ctx, &out, NULL, &batch, NULL, 0), 1);
+  }
+  ashuf_buffer_free(&out);
+  ashuf_schema_free(schema);
+  column_free(&batch);
+  close_bench(&bench);
+}
+
 /* Each allocation of an encode, then of a decode, fails once; a good call follows each time. */
 static void t46_failed_allocations_spoil_nothing(void **state) {
   (void)state;
@@ -260,6 +287,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(t46_codecs_alternate_and_survive_failures),
       cmocka_unit_test(t46_a_small_cap_keeps_little),
+      cmocka_unit_test(t46_a_context_above_the_default_cap_is_dropped),
       cmocka_unit_test(t46_failed_allocations_spoil_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
