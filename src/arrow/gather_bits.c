@@ -30,17 +30,25 @@ static void sink_finish(struct bit_sink *sink) {
   memcpy(sink->out, &sink->word, bits_size(sink->fill));
 }
 
+/* Whole words of bits that start at a word of the output; returns how many bits. */
+static int64_t sink_words(struct bit_sink *sink, const uint8_t *bits, int64_t position, int64_t n) {
+  const uint8_t *in = bits + (position >> 3);
+  unsigned shift = (unsigned)(position & 7);
+  int64_t whole = n & ~(int64_t)(CHUNK_ROWS - 1);
+  if (shift == 0) memcpy(sink->out, in, (size_t)(whole >> 3));
+  for (int64_t i = 0; shift != 0 && i < whole; i += CHUNK_ROWS) {
+    const uint8_t *word = in + (i >> 3); /* nine bytes, as the last bit lies in the ninth */
+    store_u64(sink->out + (i >> 3), load_u64(word) >> shift | (uint64_t)word[8] << (64 - shift));
+  }
+  sink->out += whole >> 3;
+  return whole;
+}
+
 /* bits NULL: n times what missing holds. */
 static void sink_copy(struct bit_sink *sink, const uint8_t *bits, int64_t position, int64_t n,
                       uint64_t missing) {
-  if (bits != NULL && sink->fill == 0) {
-    int64_t whole = n & ~(int64_t)63;
-    bits_copy(sink->out, bits, position, whole);
-    sink->out += whole >> 3;
-    position += whole;
-    n -= whole;
-  }
-  for (int64_t i = 0; i < n; i += CHUNK_ROWS) {
+  int64_t i = bits != NULL && sink->fill == 0 ? sink_words(sink, bits, position, n) : 0;
+  for (; i < n; i += CHUNK_ROWS) {
     int64_t count = min_rows(CHUNK_ROWS, n - i);
     sink_put(sink, bits != NULL ? load_bits(bits, position + i, count) : missing & ones(count),
              count);
