@@ -12,7 +12,7 @@
 
 #define READ_AHEAD_SIZE ((size_t)256 << 10)
 
-enum { SITE_AHEAD_MEMORY = 1060 };
+enum { SITE_AHEAD_MEMORY = 1067 };
 
 struct read_piece;
 

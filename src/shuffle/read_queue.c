@@ -216,11 +216,12 @@ static struct read_slot *oldest_done(struct read_queue *queue) {
   return slot;
 }
 
+/* The slot is cleared where workers do not see it: a cleared one looks like one to decode. */
 static void take(struct read_queue *queue, struct read_slot *slot) {
   uint64_t retained = slot->retained;
+  lock(queue);
   memset(&slot->decoded, 0, sizeof slot->decoded);
   slot_free(slot);
-  lock(queue);
   queue->waiting -= retained;
   queue->oldest = (queue->oldest + 1) % queue->n_slots;
   queue->used--;

@@ -119,6 +119,36 @@ def test_partition():
            err="ashuf: cat: --partition: small.arrows is Arrow IPC and has no partitions\n")
 
 
+def test_ranges_columns_and_parts():
+    write_small("--partitions", "3", "--hash", "id")
+    body = expect(ashuf("cat", "out"), GOOD, err="").out[len(HEADER):]
+    first = expect(ashuf("cat", "out", "--partitions", "..1"), GOOD, err="").out[len(HEADER):]
+    rest = expect(ashuf("cat", "out", "--partitions", "1..3", "--threads", "2",
+                        "--target-rows", "100"), GOOD, err="").out
+    assert first + rest[len(HEADER):] == body
+    parts = [expect(ashuf("cat", "out", "--split", f"{k}/2"), GOOD, err="").out for k in range(2)]
+    assert sorted("".join(part[len(HEADER):] for part in parts)) == sorted(body)
+    ids = expect(ashuf("cat", "out", "--columns", "id"), GOOD, err="").out.splitlines()
+    assert ids[0] == "id" and sorted(ids[1:]) == ["1", "2", "3", "4", "5", "9007199254740993"]
+    assert expect(ashuf("cat", "out", "--maps", "1..2"), GOOD, err="").out == ""
+    for bad in (("--partitions", "2..1"), ("--partitions", "2"), ("--maps", "a..b"),
+                ("--split", "2/2"), ("--columns", "none"), ("--partitions", "0..4")):
+        expect(ashuf("cat", "out", *bad), USAGE, out="")
+
+
+def test_compare():
+    write_small("--partitions", "3", "--hash", "id")
+    os.rename("out", "first")
+    write_small("--partitions", "3", "--hash", "id", "--codec", "none")
+    expect(ashuf("verify", "--compare", "first", "out"), GOOD, err="")
+    shutil.rmtree("out")
+    write_small("--partitions", "3", "--hash", "name")
+    found = ashuf("verify", "--compare", "first", "out")
+    expect(found, BAD_DATA)
+    assert "partitions, the first of them" in found.err and found.out.startswith("partition\trows_a")
+    expect(ashuf("verify", "--compare", "first"), USAGE, out="")
+
+
 def test_box():
     put("small.arrows", small())
     out = expect(ashuf("cat", "small.arrows", "--format", "box"), GOOD, err="").out
