@@ -24,13 +24,14 @@ static const struct {
   const char *name;
   enum kind kind;
 } columns[N_COLUMNS] = {
-    {"orderkey", LONG_KEY},  {"partkey", LONG_KEY},   {"suppkey", LONG_KEY}, {"linenumber", INT},
-    {"quantity", DECIMAL},   {"price", DECIMAL},      {"discount", DECIMAL}, {"tax", DECIMAL},
-    {"returnflag", LETTER},  {"linestatus", LETTER},  {"shipdate", DATE},    {"commitdate", DATE},
-    {"receiptdate", DATE},   {"shipinstruct", WORD},  {"shipmode", WORD},    {"comment", TEXT}};
+    {"orderkey", LONG_KEY}, {"partkey", LONG_KEY},  {"suppkey", LONG_KEY}, {"linenumber", INT},
+    {"quantity", DECIMAL},  {"price", DECIMAL},     {"discount", DECIMAL}, {"tax", DECIMAL},
+    {"returnflag", LETTER}, {"linestatus", LETTER}, {"shipdate", DATE},    {"commitdate", DATE},
+    {"receiptdate", DATE},  {"shipinstruct", WORD}, {"shipmode", WORD},    {"comment", TEXT}};
 static const char *const formats[] = {"l", "i", "d:15,2", "u", "tdD", "u", "u"};
-static const char *const words[] = {"DELIVER IN PERSON", "COLLECT COD", "NONE", "TAKE BACK RETURN",
-                                    "TRUCK", "MAIL", "REG AIR", "SHIP"};
+static const char *const words[] = {"DELIVER IN PERSON", "COLLECT COD", "NONE",
+                                    "TAKE BACK RETURN",  "TRUCK",       "MAIL",
+                                    "REG AIR",           "SHIP"};
 
 static uint64_t state = 1;
 static uint64_t random_bits(void) {
@@ -66,9 +67,7 @@ static void release_batch(struct ArrowArray *array) {
   array->release = NULL;
 }
 
-static size_t value_size(enum kind kind) {
-  return kind == LONG_KEY ? 8 : kind == DECIMAL ? 16 : 4;
-}
+static size_t value_size(enum kind kind) { return kind == LONG_KEY ? 8 : kind == DECIMAL ? 16 : 4; }
 
 static void fill_fixed(enum kind kind, int64_t first, uint8_t *out, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
@@ -158,8 +157,7 @@ static struct ArrowArray copy_batch(const struct ArrowArray *from) {
     batch->children[i] = &batch->columns[i];
     batch->columns[i].buffers = &batch->pointers[3 * i];
     for (int k = 1; k < batch->columns[i].n_buffers; k++)
-      batch->pointers[3 * i + k] =
-          memory + ((const uint8_t *)old->pointers[3 * i + k] - start);
+      batch->pointers[3 * i + k] = memory + ((const uint8_t *)old->pointers[3 * i + k] - start);
   }
   struct ArrowArray out = *from;
   out.buffers = &batch->root;

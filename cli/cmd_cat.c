@@ -241,8 +241,7 @@ static int look_at(const struct cat *cat, const char *path) {
     status = ashuf_map_file_load_checksums(file, &algorithm, &error);
   ashuf_map_file_close(file);
   if (status != ASHUF_OK) return fail_error(path, &error);
-  if (range->given && (range->first > n || range->end > n))
-    return no_partition(cat, path, n);
+  if (range->given && (range->first > n || range->end > n)) return no_partition(cat, path, n);
   if (algorithm != NULL) remark(path, "parts of partitions are not compared with their checksums");
   return EXIT_GOOD;
 }
@@ -284,8 +283,7 @@ static int choose_partitions(struct cat *cat) {
     return fail_usage("cat", "--partition and --partitions exclude each other");
   if (!given->partition.given)
     return range_read(&cat->partitions, "cat", "partitions", given->partitions);
-  cat->partitions =
-      (struct range){true, given->partition.value, given->partition.value + 1};
+  cat->partitions = (struct range){true, given->partition.value, given->partition.value + 1};
   return EXIT_GOOD;
 }
 
@@ -311,9 +309,9 @@ static int choose(struct cat *cat) {
   cat->read.parts = (int32_t)part.n;
   cat->read.verify = given->verify;
   cat->read.threads = given->threads.given ? (int)given->threads.value : 1;
-  cat->read.target_rows = given->target_rows.given         ? given->target_rows.value
+  cat->read.target_rows = given->target_rows.given        ? given->target_rows.value
                           : given->format == FORMAT_ARROW ? 8192
-                                                           : 0;
+                                                          : 0;
   return EXIT_GOOD;
 }
 

@@ -99,8 +99,7 @@ static void check_sums(struct finding *finding, ashuf_map_file *file) {
   set_text(finding->row, "checksum", algorithm != NULL ? algorithm : "none");
   for (int64_t p = 0; algorithm != NULL && p < ashuf_map_file_partitions(file); p++) {
     int now = 0;
-    if (ashuf_map_file_verify(file, p, &now, &error) != ASHUF_OK)
-      add_fault(finding, &error);
+    if (ashuf_map_file_verify(file, p, &now, &error) != ASHUF_OK) add_fault(finding, &error);
     compared += now != 0;
   }
   set_number(finding->row, "partitions_compared", compared);
@@ -213,7 +212,8 @@ const struct command command_verify = {
     "is then where that block begins. After a fault the check goes on with the next partition;\n"
     "an Arrow IPC file ends with its first fault. One line a file says the result.\n"
     "\n"
-    "--compare takes two outputs, each a FILE or a DIR of map outputs. A partition is the same when\n"
+    "--compare takes two outputs, each a FILE or a DIR of map outputs. A partition is the same "
+    "when\n"
     "both have the same rows in it, of all map outputs together, in any order. A line a partition\n"
     "that differs; exit status 1 where there is one.\n"
     "\n"

@@ -26,15 +26,15 @@ struct side {
   const char *name; /* the argument */
   struct content *partitions;
   int64_t n;
-  bool known;          /* of which the number of partitions is known */
-  ashuf_schema *seen;  /* the last one, and how it prints: */
+  bool known;         /* of which the number of partitions is known */
+  ashuf_schema *seen; /* the last one, and how it prints: */
   struct ArrowSchema arrow;
   struct column root;
 };
 
-static const struct report_column columns[] = {
-    {"partition", true}, {"rows_a", true},     {"rows_b", true},
-    {"sum_a", false},    {"sum_b", false},     {NULL, false}};
+static const struct report_column columns[] = {{"partition", true}, {"rows_a", true},
+                                               {"rows_b", true},    {"sum_a", false},
+                                               {"sum_b", false},    {NULL, false}};
 
 static uint64_t mix(uint64_t x) {
   x ^= x >> 30;

@@ -30,8 +30,7 @@ static ashuf_status read_schema(struct ipc_input *input, struct ashuf_error *err
 }
 
 /* opened: the status of opening the stream. */
-static ashuf_status begin(struct ipc_input *input, ashuf_status opened,
-                          struct ashuf_error *error) {
+static ashuf_status begin(struct ipc_input *input, ashuf_status opened, struct ashuf_error *error) {
   if (opened != ASHUF_OK) {
     input->stream.release = NULL;
     return opened;

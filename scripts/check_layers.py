@@ -109,8 +109,14 @@ class Checker:
             elif (self.root / "src" / name).is_file() and not (path.parent / name).is_file():
                 if not may_use_src:
                     self.complain(path, line, f'"{name}" is internal; programs see <ashuf/...> alone')
+            elif path.parent == self.root / "fuzz" and self.is_test_support(name):
+                continue
             elif not (path.parent / name).is_file() or ".." in name:
                 self.complain(path, line, f'"{name}" is not a header beside it')
+
+    def is_test_support(self, name):
+        """Fuzzers are built like tests: they see each other and what tests share."""
+        return (self.root / name).is_file() or (self.root / "tests" / name).is_file()
 
     def check_third_party(self):
         for (name, _), places in sorted(self.third_party.items()):

@@ -1,6 +1,7 @@
 /*
  * Shuffles an Arrow IPC file into buckets in memory, as a client of a remote shuffle service would:
- * the writer's output goes to a sink instead of files. Each bucket is decoded again, block by block.
+ * the writer's output goes to a sink instead of files. Each bucket is decoded again, block by
+ * block.
  *
  *   to_buckets INPUT COLUMN PARTITIONS
  */
@@ -42,8 +43,8 @@ static int append(void *user_data, const void *bytes, size_t size) {
   struct service *service = user_data;
   struct bucket *bucket = &service->buckets[service->current];
   if (size > bucket->capacity - bucket->size) {
-    size_t capacity = bucket->size + size > 2 * bucket->capacity ? bucket->size + size
-                                                                 : 2 * bucket->capacity;
+    size_t capacity =
+        bucket->size + size > 2 * bucket->capacity ? bucket->size + size : 2 * bucket->capacity;
     uint8_t *grown = realloc(bucket->bytes, capacity);
     if (grown == NULL) return ENOMEM;
     bucket->bytes = grown;

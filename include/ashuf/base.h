@@ -43,34 +43,34 @@ ASHUF_API const char *ashuf_version(void);
  * Every status: name, pinned number, text. The numbers never change meaning; new ones are added
  * at the end. "Bad data" statuses (20 to 49) speak of bytes or arrays that were handed in.
  */
-#define ASHUF_STATUS_LIST(X)                                                          \
-  X(OK, 0, "success")                                                                 \
-  X(INVALID_ARGUMENT, 1, "invalid argument")                                          \
-  X(OUT_OF_MEMORY, 2, "out of memory")                                                \
-  X(MEMORY_LIMIT, 3, "memory limit reached")                                          \
-  X(IO, 4, "input or output failed")                                                  \
-  X(UNSUPPORTED, 5, "not supported")                                                  \
-  X(INVALID_STATE, 6, "the handle cannot do this now")                                \
-  X(CANCELLED, 7, "cancelled")                                                        \
-  X(SIZE_LIMIT, 8, "larger than a limit allows")                                      \
-  X(NO_SCHEMA, 9, "no block and no expected schema")                                  \
-  X(TRUNCATED, 20, "ends too early")                                                  \
-  X(TRAILING_DATA, 21, "bytes after the end")                                         \
-  X(BAD_HEADER, 22, "bad block header")                                               \
-  X(UNKNOWN_CODEC, 23, "unknown codec tag")                                           \
-  X(BAD_COMPRESSION, 24, "damaged compressed data")                                   \
-  X(BAD_FRAMING, 25, "bad message framing")                                           \
-  X(BAD_METADATA, 26, "bad message metadata")                                         \
-  X(BAD_SEQUENCE, 27, "message out of order")                                         \
-  X(BAD_SCHEMA, 28, "bad schema")                                                     \
-  X(BAD_BATCH, 29, "bad record batch layout")                                         \
-  X(BAD_VALUES, 30, "bad values")                                                     \
-  X(BIG_ENDIAN, 31, "big-endian data")                                                \
-  X(UNSUPPORTED_TYPE, 32, "unsupported type")                                         \
-  X(SCHEMA_MISMATCH, 33, "schema mismatch")                                           \
-  X(BAD_INDEX, 34, "bad index file")                                                  \
-  X(BAD_ARRAY, 35, "bad input array")                                                 \
-  X(NOT_ARROW, 36, "not Arrow IPC data")                                              \
+#define ASHUF_STATUS_LIST(X)                           \
+  X(OK, 0, "success")                                  \
+  X(INVALID_ARGUMENT, 1, "invalid argument")           \
+  X(OUT_OF_MEMORY, 2, "out of memory")                 \
+  X(MEMORY_LIMIT, 3, "memory limit reached")           \
+  X(IO, 4, "input or output failed")                   \
+  X(UNSUPPORTED, 5, "not supported")                   \
+  X(INVALID_STATE, 6, "the handle cannot do this now") \
+  X(CANCELLED, 7, "cancelled")                         \
+  X(SIZE_LIMIT, 8, "larger than a limit allows")       \
+  X(NO_SCHEMA, 9, "no block and no expected schema")   \
+  X(TRUNCATED, 20, "ends too early")                   \
+  X(TRAILING_DATA, 21, "bytes after the end")          \
+  X(BAD_HEADER, 22, "bad block header")                \
+  X(UNKNOWN_CODEC, 23, "unknown codec tag")            \
+  X(BAD_COMPRESSION, 24, "damaged compressed data")    \
+  X(BAD_FRAMING, 25, "bad message framing")            \
+  X(BAD_METADATA, 26, "bad message metadata")          \
+  X(BAD_SEQUENCE, 27, "message out of order")          \
+  X(BAD_SCHEMA, 28, "bad schema")                      \
+  X(BAD_BATCH, 29, "bad record batch layout")          \
+  X(BAD_VALUES, 30, "bad values")                      \
+  X(BIG_ENDIAN, 31, "big-endian data")                 \
+  X(UNSUPPORTED_TYPE, 32, "unsupported type")          \
+  X(SCHEMA_MISMATCH, 33, "schema mismatch")            \
+  X(BAD_INDEX, 34, "bad index file")                   \
+  X(BAD_ARRAY, 35, "bad input array")                  \
+  X(NOT_ARROW, 36, "not Arrow IPC data")               \
   X(CHECKSUM_MISMATCH, 37, "checksum mismatch")
 
 #define ASHUF_STATUS_ENUM(name, number, text) ASHUF_##name = (number),
@@ -87,10 +87,10 @@ ASHUF_API const char *ashuf_status_text(ashuf_status status);
 
 /* What an error's offset counts in. */
 enum ashuf_space {
-  ASHUF_SPACE_NONE = 0,   /* no offset */
-  ASHUF_SPACE_FILE = 1,   /* bytes of a file */
-  ASHUF_SPACE_BLOCK = 2,  /* bytes of a block, its header included */
-  ASHUF_SPACE_STREAM = 3  /* bytes of the Arrow IPC stream inside a block, codec undone */
+  ASHUF_SPACE_NONE = 0,  /* no offset */
+  ASHUF_SPACE_FILE = 1,  /* bytes of a file */
+  ASHUF_SPACE_BLOCK = 2, /* bytes of a block, its header included */
+  ASHUF_SPACE_STREAM = 3 /* bytes of the Arrow IPC stream inside a block, codec undone */
 };
 
 /*
@@ -134,7 +134,8 @@ struct ashuf_memory_options {
   void (*shrink)(void *user_data, uint64_t bytes);
   void *user_data;
 };
-#define ASHUF_MEMORY_OPTIONS_INIT {sizeof(struct ashuf_memory_options), 0, 0, 0, 0, 0, 0}
+#define ASHUF_MEMORY_OPTIONS_INIT \
+  { sizeof(struct ashuf_memory_options), 0, 0, 0, 0, 0, 0 }
 
 struct ashuf_memory_stats {
   size_t struct_size;
@@ -143,7 +144,8 @@ struct ashuf_memory_stats {
   uint64_t allocations; /* calls of the allocator so far */
   uint64_t total;       /* bytes allocated so far */
 };
-#define ASHUF_MEMORY_STATS_INIT {sizeof(struct ashuf_memory_stats), 0, 0, 0, 0}
+#define ASHUF_MEMORY_STATS_INIT \
+  { sizeof(struct ashuf_memory_stats), 0, 0, 0, 0 }
 
 ASHUF_API ashuf_status ashuf_memory_new(const struct ashuf_memory_options *options,
                                         ashuf_memory **out, struct ashuf_error *error);
@@ -176,7 +178,8 @@ struct ashuf_buffer {
   size_t capacity;
   ashuf_memory *memory; /* set by the first call that grows it */
 };
-#define ASHUF_BUFFER_INIT {0, 0, 0, 0}
+#define ASHUF_BUFFER_INIT \
+  { 0, 0, 0, 0 }
 
 ASHUF_API void ashuf_buffer_free(struct ashuf_buffer *buffer);
 

@@ -56,7 +56,8 @@ struct ashuf_ctx_options {
   uint64_t schema_cache_max_size; /* schema messages above this bypass the cache; default 64 KiB */
   uint64_t scratch_cap;           /* kept between calls by each codec's context; default 8 MiB */
 };
-#define ASHUF_CTX_OPTIONS_INIT {sizeof(struct ashuf_ctx_options), 0, 0, 0, 0}
+#define ASHUF_CTX_OPTIONS_INIT \
+  { sizeof(struct ashuf_ctx_options), 0, 0, 0, 0 }
 
 struct ashuf_ctx_stats {
   size_t struct_size;
@@ -72,7 +73,8 @@ struct ashuf_ctx_stats {
   uint64_t rows_encoded;
   uint64_t bytes_encoded;
 };
-#define ASHUF_CTX_STATS_INIT {sizeof(struct ashuf_ctx_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define ASHUF_CTX_STATS_INIT \
+  { sizeof(struct ashuf_ctx_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 ASHUF_API ashuf_status ashuf_ctx_new(const struct ashuf_ctx_options *options, ashuf_ctx **out,
                                      struct ashuf_error *error);
@@ -131,7 +133,8 @@ struct ashuf_block_info {
   uint64_t stream_size; /* bytes of the IPC stream, codec undone */
   uint64_t body_size;   /* bytes of the record batch body */
 };
-#define ASHUF_BLOCK_INFO_INIT {sizeof(struct ashuf_block_info), 0, 0, 0, 0, 0, 0, 0}
+#define ASHUF_BLOCK_INFO_INIT \
+  { sizeof(struct ashuf_block_info), 0, 0, 0, 0, 0, 0, 0 }
 
 struct ashuf_decode_options {
   size_t struct_size;
@@ -149,14 +152,15 @@ struct ashuf_decode_options {
   const char *const *projection_names;
   size_t n_projection;
 };
-#define ASHUF_DECODE_OPTIONS_INIT {sizeof(struct ashuf_decode_options), 0, 0, 0, 0, 0, 0}
+#define ASHUF_DECODE_OPTIONS_INIT \
+  { sizeof(struct ashuf_decode_options), 0, 0, 0, 0, 0, 0 }
 
 /*
  * The header alone: data[0, size) starts at a block, size >= ASHUF_BLOCK_HEADER_SIZE. Does not
  * look past the header. Errors: TRUNCATED, BAD_HEADER, UNKNOWN_CODEC.
  */
-ASHUF_API ashuf_status ashuf_block_peek(const void *data, size_t size,
-                                        struct ashuf_block_info *out, struct ashuf_error *error);
+ASHUF_API ashuf_status ashuf_block_peek(const void *data, size_t size, struct ashuf_block_info *out,
+                                        struct ashuf_error *error);
 
 /*
  * Decodes exactly one block. batch is a struct array, one child a column, every child's offset
@@ -168,8 +172,7 @@ ASHUF_API ashuf_status ashuf_block_peek(const void *data, size_t size,
 ASHUF_API ashuf_status ashuf_block_decode(ashuf_ctx *ctx, struct ashuf_bytes *block,
                                           const struct ashuf_decode_options *options,
                                           const ashuf_schema **schema, struct ArrowArray *batch,
-                                          struct ashuf_block_info *info,
-                                          struct ashuf_error *error);
+                                          struct ashuf_block_info *info, struct ashuf_error *error);
 
 /*
  * The same for a payload without its first 16 bytes: data starts at the codec tag, columns is
@@ -205,16 +208,17 @@ enum ashuf_dictionaries {
 
 struct ashuf_encode_options {
   size_t struct_size;
-  int codec;         /* enum ashuf_codec; default LZ4 */
-  int has_level;     /* 1: level holds the level, 0 being a real one */
-  int level;         /* ZSTD: -131072 to 22, default 1; LZ4: 0 to 12, default 0 */
-  int layout;        /* enum ashuf_layout; default COMPACT */
-  int64_t max_rows;  /* of one block; default 8192 */
-  uint64_t max_body; /* bytes of one block's body, rows permitting; default 64 MiB */
+  int codec;              /* enum ashuf_codec; default LZ4 */
+  int has_level;          /* 1: level holds the level, 0 being a real one */
+  int level;              /* ZSTD: -131072 to 22, default 1; LZ4: 0 to 12, default 0 */
+  int layout;             /* enum ashuf_layout; default COMPACT */
+  int64_t max_rows;       /* of one block; default 8192 */
+  uint64_t max_body;      /* bytes of one block's body, rows permitting; default 64 MiB */
   int offsets_as_lengths; /* enum ashuf_offsets_as_lengths */
   int dictionaries;       /* enum ashuf_dictionaries */
 };
-#define ASHUF_ENCODE_OPTIONS_INIT {sizeof(struct ashuf_encode_options), 0, 0, 0, 0, 0, 0, 0, 0}
+#define ASHUF_ENCODE_OPTIONS_INIT \
+  { sizeof(struct ashuf_encode_options), 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /*
  * Appends batch as whole blocks to out, or leaves out as it was. batch is a struct array of the
@@ -231,11 +235,10 @@ ASHUF_API ashuf_status ashuf_block_encode(ashuf_ctx *ctx, const ashuf_schema *sc
  * to be written; a row may occur more than once.
  */
 ASHUF_API ashuf_status ashuf_block_encode_rows(ashuf_ctx *ctx, const ashuf_schema *schema,
-                                               const struct ArrowArray *batch,
-                                               const int64_t *rows, int64_t n_rows,
+                                               const struct ArrowArray *batch, const int64_t *rows,
+                                               int64_t n_rows,
                                                const struct ashuf_encode_options *options,
-                                               struct ashuf_buffer *out,
-                                               struct ashuf_error *error);
+                                               struct ashuf_buffer *out, struct ashuf_error *error);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,8 @@ struct ashuf_ipc_read_options {
   int validate;               /* enum ashuf_validate */
   uint64_t max_decoded_bytes; /* of one message, body compression undone; default 2 GiB */
 };
-#define ASHUF_IPC_READ_OPTIONS_INIT {sizeof(struct ashuf_ipc_read_options), 0, 0, 0}
+#define ASHUF_IPC_READ_OPTIONS_INIT \
+  { sizeof(struct ashuf_ipc_read_options), 0, 0, 0 }
 
 /*
  * A stream of batches from an Arrow IPC file or stream; which of the two is told by its first
@@ -26,8 +27,7 @@ struct ashuf_ipc_read_options {
  */
 ASHUF_API ashuf_status ashuf_ipc_read_path(const char *path,
                                            const struct ashuf_ipc_read_options *options,
-                                           struct ArrowArrayStream *out,
-                                           struct ashuf_error *error);
+                                           struct ArrowArrayStream *out, struct ashuf_error *error);
 
 /*
  * An Arrow IPC stream on its way out, one that every reader takes: dictionary columns go out as
@@ -47,8 +47,7 @@ ASHUF_API ashuf_status ashuf_ipc_writer_write(ashuf_ipc_writer *writer,
                                               const struct ArrowArray *batch,
                                               struct ashuf_error *error);
 /* The end marker. */
-ASHUF_API ashuf_status ashuf_ipc_writer_finish(ashuf_ipc_writer *writer,
-                                               struct ashuf_error *error);
+ASHUF_API ashuf_status ashuf_ipc_writer_finish(ashuf_ipc_writer *writer, struct ashuf_error *error);
 ASHUF_API void ashuf_ipc_writer_free(ashuf_ipc_writer *writer);
 
 #ifdef __cplusplus

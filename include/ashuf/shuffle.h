@@ -174,8 +174,9 @@ ASHUF_API int ashuf_map_file_has_index(const ashuf_map_file *file);
 
 /*
  * Looks for the checksum file beside the data file, <stem>.checksum.ADLER32, CRC32C or CRC32.
- * algorithm (may be NULL) receives "ADLER32" and so on, or NULL where there is none. Not while other
- * threads use the file. Errors: IO, CHECKSUM_MISMATCH for a file that cannot belong to the output.
+ * algorithm (may be NULL) receives "ADLER32" and so on, or NULL where there is none. Not while
+ * other threads use the file. Errors: IO, CHECKSUM_MISMATCH for a file that cannot belong to the
+ * output.
  */
 ASHUF_API ashuf_status ashuf_map_file_load_checksums(ashuf_map_file *file, const char **algorithm,
                                                      struct ashuf_error *error);
@@ -252,8 +253,11 @@ struct ashuf_read_options {
   uint64_t ahead_bytes; /* decoded bytes that wait for the consumer; default 64 MiB */
   int index_optional;   /* 1: a data file without index counts as one partition */
 };
-#define ASHUF_READ_OPTIONS_INIT \
-  {sizeof(struct ashuf_read_options), 0, {0, 0, 0, 0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define ASHUF_READ_OPTIONS_INIT                                                                   \
+  {                                                                                               \
+    sizeof(struct ashuf_read_options), 0, {0, 0, 0, 0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+        0                                                                                         \
+  }
 
 /*
  * A stream over the blocks of map outputs, in the order of the paths, then partition, then
@@ -274,15 +278,16 @@ ASHUF_API ashuf_status ashuf_read_files(const char *const *paths, size_t n_paths
 struct ashuf_read_stats {
   size_t struct_size;
   uint64_t blocks;
-  uint64_t rows;       /* of the batches given out */
+  uint64_t rows; /* of the batches given out */
   uint64_t batches;
-  uint64_t bytes_read; /* from data files */
-  uint64_t read_calls; /* of the system, for those */
+  uint64_t bytes_read;            /* from data files */
+  uint64_t read_calls;            /* of the system, for those */
   uint64_t partitions_verified;   /* whose checksum was compared, and fits */
   uint64_t partitions_unverified; /* that have bytes, but no checksum to compare with, or a part of
                                      which was read, or with verify OFF */
 };
-#define ASHUF_READ_STATS_INIT {sizeof(struct ashuf_read_stats), 0, 0, 0, 0, 0, 0, 0}
+#define ASHUF_READ_STATS_INIT \
+  { sizeof(struct ashuf_read_stats), 0, 0, 0, 0, 0, 0, 0 }
 
 /* 0 where the stream is not one of ashuf_read_files; out is left alone then. */
 ASHUF_API int ashuf_stream_get_read_stats(struct ArrowArrayStream *stream,

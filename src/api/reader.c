@@ -13,21 +13,13 @@ ashuf_status ashuf_map_file_open(const char *data_path, const char *index_path, 
   return map_file_open(data_path, index_path, require_index != 0, memory, out, error);
 }
 
-void ashuf_map_file_close(ashuf_map_file *file) {
-  map_file_close(file);
-}
+void ashuf_map_file_close(ashuf_map_file *file) { map_file_close(file); }
 
-int64_t ashuf_map_file_partitions(const ashuf_map_file *file) {
-  return file->partitions;
-}
+int64_t ashuf_map_file_partitions(const ashuf_map_file *file) { return file->partitions; }
 
-const uint64_t *ashuf_map_file_offsets(const ashuf_map_file *file) {
-  return file->offsets;
-}
+const uint64_t *ashuf_map_file_offsets(const ashuf_map_file *file) { return file->offsets; }
 
-int ashuf_map_file_has_index(const ashuf_map_file *file) {
-  return file->has_index;
-}
+int ashuf_map_file_has_index(const ashuf_map_file *file) { return file->has_index; }
 
 ashuf_status ashuf_map_file_load_checksums(ashuf_map_file *file, const char **algorithm,
                                            struct ashuf_error *error) {

@@ -124,8 +124,8 @@ ashuf_status gather_views(const struct source *source, const struct selection *s
  * 2^62 or more nothing else is set.
  */
 ashuf_status gather_list_views(const struct source *source, const struct selection *selection,
-                               const uint8_t *validity, void *offsets, void *sizes,
-                               uint64_t *total, struct row_range *ranges, struct selection *child,
+                               const uint8_t *validity, void *offsets, void *sizes, uint64_t *total,
+                               struct row_range *ranges, struct selection *child,
                                struct ashuf_error *error);
 
 /*

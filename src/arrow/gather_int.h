@@ -7,9 +7,7 @@
 
 #define CHUNK_ROWS 64 /* one word of a bitmap */
 
-static inline int64_t min_rows(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
+static inline int64_t min_rows(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Whether rows that a range names are there: not so only below an empty dictionary of nulls. */
 static inline bool range_in_view(const struct array_view *view, int64_t first, int64_t n) {

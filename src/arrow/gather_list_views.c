@@ -30,8 +30,8 @@ static bool put_row(struct list_views_job *job, row_id id, bool valid, int64_t s
 }
 
 ashuf_status gather_list_views(const struct source *source, const struct selection *selection,
-                               const uint8_t *validity, void *offsets, void *sizes,
-                               uint64_t *total, struct row_range *ranges, struct selection *child,
+                               const uint8_t *validity, void *offsets, void *sizes, uint64_t *total,
+                               struct row_range *ranges, struct selection *child,
                                struct ashuf_error *error) {
   struct list_views_job job = {
       .source = source, .offsets = offsets, .sizes = sizes, .list = {.ranges = ranges}};

@@ -30,8 +30,8 @@ struct views_job {
 static inline bool is_long(const struct source *source, row_id id) {
   const struct array_view *view = &source->views[row_batch(id)];
   int64_t row = row_number(id);
-  return row < view->length && load_i32(view->data[0] + (view->offset + row) * VIEW_SIZE) >
-                                   VIEW_INLINE;
+  return row < view->length &&
+         load_i32(view->data[0] + (view->offset + row) * VIEW_SIZE) > VIEW_INLINE;
 }
 
 /* How many selected values do not stand in their views, at most. */
@@ -42,8 +42,8 @@ static int64_t count_long(const struct source *source, const struct selection *s
   for (int64_t i = 0; i < selection->n_rows; i += CHUNK_ROWS) {
     int64_t n = min_rows(CHUNK_ROWS, selection->n_rows - i);
     if (selection->ids != NULL)
-      fetch_slots(source, selection->ids + i + n,
-                  min_rows(CHUNK_ROWS, selection->n_rows - i - n), VIEW_SIZE);
+      fetch_slots(source, selection->ids + i + n, min_rows(CHUNK_ROWS, selection->n_rows - i - n),
+                  VIEW_SIZE);
     const row_id *ids = cursor_ids(selection, &cursor, n, room);
     for (int64_t k = 0; k < n; k++) count += is_long(source, ids[k]);
   }
@@ -112,8 +112,8 @@ static bool put_chunk(struct views_job *job, const row_id *ids, int64_t n, uint6
   for (int64_t i = 0; i < n; i++) {
     values[i] = (struct value_bytes){views, 0};
     if (((valid >> i) & 1) == 0) continue;
-    good &= place_bytes(&job->source->views[row_batch(ids[i])], row_number(ids[i]),
-                        &values[i].data, &values[i].size);
+    good &= place_bytes(&job->source->views[row_batch(ids[i])], row_number(ids[i]), &values[i].data,
+                        &values[i].size);
     if (!good) return false;
     __builtin_prefetch(values[i].data);
   }

@@ -34,8 +34,8 @@ static inline bool place_bytes(const struct array_view *view, int64_t row, const
 }
 
 /* The child rows of a list view; false: they are not all there. */
-static inline bool place_list(const struct array_view *view, int width, int64_t row,
-                              int64_t *first, int64_t *n) {
+static inline bool place_list(const struct array_view *view, int width, int64_t row, int64_t *first,
+                              int64_t *n) {
   *first = *n = 0;
   if (row >= view->length) return true;
   *first = load_offset(view->data[0], width, view->offset + row);

@@ -15,9 +15,7 @@ typedef uint64_t row_id; /* batch << MAX_ROWS_BITS | row */
 static inline row_id row_id_of(size_t batch, int64_t row) {
   return (uint64_t)batch << MAX_ROWS_BITS | (uint64_t)row;
 }
-static inline size_t row_batch(row_id id) {
-  return (size_t)(id >> MAX_ROWS_BITS);
-}
+static inline size_t row_batch(row_id id) { return (size_t)(id >> MAX_ROWS_BITS); }
 static inline int64_t row_number(row_id id) {
   return (int64_t)(id & (((uint64_t)1 << MAX_ROWS_BITS) - 1));
 }

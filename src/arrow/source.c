@@ -349,7 +349,8 @@ static ashuf_status view_values(const struct frame *frame, struct array_view *vi
 
 /*
  * One array and what is below it into views[batch]. shift: slots that the structs, fixed-size
- * lists and sparse unions above cut off, rows: how many rows they need, or -1 for as many as the array has.
+ * lists and sparse unions above cut off, rows: how many rows they need, or -1 for as many as the
+ * array has.
  */
 static ashuf_status look(struct source *source, const struct frame *parent, size_t batch,
                          const struct ArrowArray *array, int64_t shift, int64_t rows,

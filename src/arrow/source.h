@@ -28,10 +28,9 @@
 /* One array of one batch: a cache line. */
 struct array_view {
   const uint8_t *validity; /* NULL: no nulls among the rows, whatever bitmap the array has */
-  const uint8_t
-      *data[2];   /* buffers after the validity: values; offsets, bytes; offsets, sizes; type
-                  * ids, offsets */
-  int64_t offset; /* slots before the first row, in every buffer of this array */
+  const uint8_t *data[2];  /* buffers after the validity: values; offsets, bytes; offsets, sizes;
+                            * type  ids, offsets */
+  int64_t offset;          /* slots before the first row, in every buffer of this array */
   int64_t length;
   int64_t limit; /* bytes: where the last one ends; views: data buffers; lists and list views: rows
                   * of the child; dictionary: values */

@@ -86,13 +86,9 @@ struct type_info {
 extern const struct type_info type_table[TYPE_COUNT];
 
 /* type < TYPE_COUNT. */
-static inline const struct type_info *type_info(enum arrow_type type) {
-  return &type_table[type];
-}
+static inline const struct type_info *type_info(enum arrow_type type) { return &type_table[type]; }
 
-static inline bool type_is_nested(enum arrow_type type) {
-  return type >= TYPE_LIST;
-}
+static inline bool type_is_nested(enum arrow_type type) { return type >= TYPE_LIST; }
 static inline bool type_is_signed_index(enum arrow_type type) {
   return type >= TYPE_INT8 && type <= TYPE_INT64;
 }

@@ -156,9 +156,7 @@ static const uint64_t utf8_rows[256] = {
 ALWAYS_INLINE uint64_t utf8_step(uint64_t state, uint8_t byte) {
   return utf8_rows[byte] >> (state & 63);
 }
-ALWAYS_INLINE bool utf8_is(uint64_t state, enum utf8_state which) {
-  return (state & 63) == which;
-}
+ALWAYS_INLINE bool utf8_is(uint64_t state, enum utf8_state which) { return (state & 63) == which; }
 
 static uint64_t utf8_run(uint64_t state, const uint8_t *bytes, size_t first, size_t end) {
   for (size_t i = first; i < end; i++) state = utf8_step(state, bytes[i]);
@@ -272,21 +270,21 @@ ALWAYS_INLINE uint64_t index_bits(const void *indices, int width, int64_t i) {
  *                           large where it is in the upper half or the difference is negative
  *   value & (top - value)   where top is in the upper half: where both are
  */
-#define SCAN_INDICES(name, type, load, OP)                             \
+#define SCAN_INDICES(name, type, load, OP)                                                         \
   CPU_KERNEL(bool, name, (const uint8_t *at, int64_t n, uint64_t top_value), (at, n, top_value)) { \
-    type top = (type)top_value;                                        \
-    type signs = 0;                                                    \
-    int64_t i = 0;                                                     \
-    for (; n - i >= CHUNK; i += CHUNK)                                 \
-      for (int64_t k = 0; k < CHUNK; k++) {                            \
-        type value = (type)load(at + (i + k) * (int64_t)sizeof(type)); \
-        signs = (type)(signs | (value OP(type)(top - value)));         \
-      }                                                                \
-    for (; i < n; i++) {                                               \
-      type value = (type)load(at + i * (int64_t)sizeof(type));         \
-      signs = (type)(signs | (value OP(type)(top - value)));           \
-    }                                                                  \
-    return signs >> (8 * sizeof(type) - 1) != 0;                       \
+    type top = (type)top_value;                                                                    \
+    type signs = 0;                                                                                \
+    int64_t i = 0;                                                                                 \
+    for (; n - i >= CHUNK; i += CHUNK)                                                             \
+      for (int64_t k = 0; k < CHUNK; k++) {                                                        \
+        type value = (type)load(at + (i + k) * (int64_t)sizeof(type));                             \
+        signs = (type)(signs | (value OP(type)(top - value)));                                     \
+      }                                                                                            \
+    for (; i < n; i++) {                                                                           \
+      type value = (type)load(at + i * (int64_t)sizeof(type));                                     \
+      signs = (type)(signs | (value OP(type)(top - value)));                                       \
+    }                                                                                              \
+    return signs >> (8 * sizeof(type) - 1) != 0;                                                   \
   }
 
 #define LOAD_BYTE(at) (*(at))

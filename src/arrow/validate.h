@@ -50,7 +50,8 @@ enum view_fault {
 /* Views of valid slots. */
 int64_t validate_views(const struct view_scan *scan, enum view_fault *fault);
 
-/* Offsets and sizes of all slots, nulls included as Arrow has it, stay in [0, limit). width 4, 8. */
+/* Offsets and sizes of all slots, nulls included as Arrow has it, stay in [0, limit). width 4, 8.
+ */
 int64_t validate_list_views(const void *offsets, const void *sizes, int width, int64_t length,
                             int64_t limit);
 

@@ -33,8 +33,7 @@ static bool view_fails(const struct view_scan *scan, const uint8_t *view, enum v
   *fault = VIEW_FAULT_BUFFER;
   if (buffer < 0 || buffer >= scan->n_buffers) return true;
   *fault = VIEW_FAULT_RANGE;
-  if (offset < 0 ||
-      !range_inside((uint64_t)offset, (uint64_t)size, (uint64_t)scan->sizes[buffer]))
+  if (offset < 0 || !range_inside((uint64_t)offset, (uint64_t)size, (uint64_t)scan->sizes[buffer]))
     return true;
   const uint8_t *bytes = (const uint8_t *)scan->buffers[buffer] + offset;
   *fault = VIEW_FAULT_PREFIX;
@@ -54,8 +53,7 @@ int64_t validate_list_views(const void *offsets, const void *sizes, int width, i
   for (int64_t i = 0; i < length; i++) {
     int64_t offset = load_offset(offsets, width, i);
     int64_t size = load_offset(sizes, width, i);
-    if (offset < 0 || size < 0 ||
-        !range_inside((uint64_t)offset, (uint64_t)size, (uint64_t)limit))
+    if (offset < 0 || size < 0 || !range_inside((uint64_t)offset, (uint64_t)size, (uint64_t)limit))
       return i;
   }
   return -1;

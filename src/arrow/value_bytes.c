@@ -29,7 +29,8 @@ static ashuf_status put(struct spelling *out, const void *bytes, size_t size) {
 
 static ashuf_status out_of_range(const struct source *source, struct ashuf_error *error) {
   char name[80];
-  return error_set(error, ASHUF_BAD_ARRAY, SITE_VALUE_RANGE, "field %s: offset or index out of range",
+  return error_set(error, ASHUF_BAD_ARRAY, SITE_VALUE_RANGE,
+                   "field %s: offset or index out of range",
                    field_label(source->field, name, sizeof name));
 }
 

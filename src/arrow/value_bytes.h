@@ -36,8 +36,7 @@ static inline uint64_t value_bytes_mix(uint64_t x) {
 static inline uint64_t value_bytes_hash(const struct value_bytes *bytes) {
   uint64_t hash = bytes->size;
   size_t i = 0;
-  for (; bytes->size - i >= 8; i += 8)
-    hash = value_bytes_mix(hash ^ load_u64(bytes->data + i)) + i;
+  for (; bytes->size - i >= 8; i += 8) hash = value_bytes_mix(hash ^ load_u64(bytes->data + i)) + i;
   uint64_t rest = 0;
   if (i < bytes->size) memcpy(&rest, bytes->data + i, bytes->size - i);
   return value_bytes_mix(value_bytes_mix(hash ^ rest));

@@ -61,8 +61,6 @@ static inline uint64_t load_bits(const uint8_t *bits, int64_t position, int64_t 
 }
 
 /* n <= 64 one bits */
-static inline uint64_t ones(int64_t n) {
-  return n == 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
-}
+static inline uint64_t ones(int64_t n) { return n == 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1; }
 
 #endif /* ASHUF_ARROW_VALUES_H */

@@ -20,7 +20,8 @@ struct arena {
 };
 
 void arena_init(struct arena *arena, ashuf_memory *memory);
-/* size bytes at a multiple of alignment (a power of two <= 64), or NULL; size 0 gives a valid pointer. */
+/* size bytes at a multiple of alignment (a power of two <= 64), or NULL; size 0 gives a valid
+ * pointer. */
 void *arena_alloc(struct arena *arena, size_t size, size_t alignment);
 /* count elements of size; NULL also where the product overflows. */
 void *arena_array(struct arena *arena, size_t count, size_t size);

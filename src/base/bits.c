@@ -3,7 +3,8 @@
 #include "base/bytes.h"
 #include "base/cpu.h"
 
-CPU_KERNEL(int64_t, count_bits, (const uint8_t *bits, int64_t offset, int64_t n), (bits, offset, n)) {
+CPU_KERNEL(int64_t, count_bits, (const uint8_t *bits, int64_t offset, int64_t n),
+           (bits, offset, n)) {
   int64_t count = 0;
   int64_t i = offset;
   int64_t end = offset + n;

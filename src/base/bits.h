@@ -6,9 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static inline bool bit_get(const uint8_t *bits, int64_t i) {
-  return (bits[i >> 3] >> (i & 7)) & 1;
-}
+static inline bool bit_get(const uint8_t *bits, int64_t i) { return (bits[i >> 3] >> (i & 7)) & 1; }
 static inline void bit_set(uint8_t *bits, int64_t i) {
   bits[i >> 3] = (uint8_t)(bits[i >> 3] | (1u << (i & 7)));
 }

@@ -26,7 +26,8 @@ bool buffer_reserve_exact(struct ashuf_buffer *buffer, ashuf_memory *memory, siz
   size_t capacity = buffer->size + extra;
   if (buffer->size == 0) ashuf_buffer_free(buffer);
   ashuf_memory *owner = buffer->data == NULL ? memory : buffer->memory;
-  uint8_t *data = memory_grow(owner, buffer->data, buffer->size == 0 ? 0 : buffer->capacity, capacity);
+  uint8_t *data =
+      memory_grow(owner, buffer->data, buffer->size == 0 ? 0 : buffer->capacity, capacity);
   if (data == NULL) return false;
   if (buffer->data == NULL) buffer->memory = ashuf_memory_ref(memory);
   buffer->data = data;

@@ -16,23 +16,19 @@ extern bool cpu_plain_only;
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define CPU_WIDE __attribute__((target("avx2,popcnt")))
-static inline bool cpu_is_wide(void) {
-  return !cpu_plain_only && __builtin_cpu_supports("avx2");
-}
+static inline bool cpu_is_wide(void) { return !cpu_plain_only && __builtin_cpu_supports("avx2"); }
 #else
 #define CPU_WIDE
-static inline bool cpu_is_wide(void) {
-  return false;
-}
+static inline bool cpu_is_wide(void) { return false; }
 #endif
 
-#define CPU_KERNEL(type, name, parameters, arguments)                              \
-  static inline __attribute__((always_inline)) type name##_loop parameters;        \
-  static CPU_WIDE type name##_wide parameters { return name##_loop arguments; }    \
-  static type name##_plain parameters { return name##_loop arguments; }            \
-  static type name parameters {                                                    \
-    return cpu_is_wide() ? name##_wide arguments : name##_plain arguments;         \
-  }                                                                                \
+#define CPU_KERNEL(type, name, parameters, arguments)                           \
+  static inline __attribute__((always_inline)) type name##_loop parameters;     \
+  static CPU_WIDE type name##_wide parameters { return name##_loop arguments; } \
+  static type name##_plain parameters { return name##_loop arguments; }         \
+  static type name parameters {                                                 \
+    return cpu_is_wide() ? name##_wide arguments : name##_plain arguments;      \
+  }                                                                             \
   static inline __attribute__((always_inline)) type name##_loop parameters
 
 #endif /* ASHUF_BASE_CPU_H */

@@ -21,8 +21,8 @@ static void fill(struct ashuf_error *error, ashuf_status status, int site, enum 
   (void)vsnprintf(error->message, sizeof error->message, format, arguments);
 }
 
-ashuf_status error_set(struct ashuf_error *error, ashuf_status status, int site,
-                       const char *format, ...) {
+ashuf_status error_set(struct ashuf_error *error, ashuf_status status, int site, const char *format,
+                       ...) {
   va_list arguments;
   va_start(arguments, format);
   fill(error, status, site, ASHUF_SPACE_NONE, 0, format, arguments);
@@ -56,8 +56,7 @@ ashuf_status error_os(struct ashuf_error *error, int site, int os_errno, const c
   if (error != NULL) {
     size_t used = strlen(error->message);
     error->os_errno = os_errno;
-    (void)snprintf(error->message + used, sizeof error->message - used, ": %s",
-                   strerror(os_errno));
+    (void)snprintf(error->message + used, sizeof error->message - used, ": %s", strerror(os_errno));
   }
   return ASHUF_IO;
 }

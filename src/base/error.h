@@ -23,8 +23,8 @@
 #endif
 
 /* An error without a place in bytes. error may be NULL. */
-ashuf_status error_set(struct ashuf_error *error, ashuf_status status, int site,
-                       const char *format, ...) PRINTF_LIKE(4, 5);
+ashuf_status error_set(struct ashuf_error *error, ashuf_status status, int site, const char *format,
+                       ...) PRINTF_LIKE(4, 5);
 
 /* An error at an offset of the decoded IPC stream (ASHUF_SPACE_STREAM). */
 ashuf_status error_at(struct ashuf_error *error, ashuf_status status, int site, uint64_t offset,

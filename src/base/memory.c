@@ -76,9 +76,7 @@ bool memory_would_exceed(const ashuf_memory *memory, size_t size) {
   return size > memory->options.limit || now > memory->options.limit - size;
 }
 
-bool memory_was_limited(const ashuf_memory *memory) {
-  return memory != NULL && limited;
-}
+bool memory_was_limited(const ashuf_memory *memory) { return memory != NULL && limited; }
 
 static void *allocate(ashuf_memory *memory, size_t size, size_t alignment) {
   if (size == 0) return NULL;
@@ -146,8 +144,7 @@ ashuf_status ashuf_memory_new(const struct ashuf_memory_options *options, ashuf_
   if (out == NULL)
     return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_MEMORY_OPTIONS, "out is NULL");
   if (options != NULL)
-    memcpy(&own, options,
-           options->struct_size < sizeof own ? options->struct_size : sizeof own);
+    memcpy(&own, options, options->struct_size < sizeof own ? options->struct_size : sizeof own);
   if ((own.allocate == NULL) != (own.release == NULL) || (own.grow == NULL) != (own.shrink == NULL))
     return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_MEMORY_OPTIONS,
                      "memory hooks come in pairs: allocate and release, grow and shrink");

@@ -10,7 +10,8 @@ bool block_decoder_init(struct block_decoder *decoder, ashuf_memory *memory,
   decoder->dictionaries.memory = memory;
   decoder->unpacker.memory = memory;
   decoder->scratch_cap = options->scratch_cap;
-  uint32_t entries = options->schema_cache_entries == UINT32_MAX ? 0 : options->schema_cache_entries;
+  uint32_t entries =
+      options->schema_cache_entries == UINT32_MAX ? 0 : options->schema_cache_entries;
   if (!schema_cache_init(&decoder->cache, memory, entries, options->schema_cache_max_size))
     return false;
   decoder->codec = decoder_new(memory);
@@ -187,8 +188,7 @@ static ashuf_status lend_body(struct decode *decode, size_t size, struct body **
   return error_memory(decode->error, SITE_BODY_MEMORY, decoder->memory, size);
 }
 
-static ashuf_status read_body(struct decode *decode, struct message *message,
-                              struct body **out) {
+static ashuf_status read_body(struct decode *decode, struct message *message, struct body **out) {
   struct block_decoder *decoder = decode->decoder;
   uint64_t size = (uint64_t)message->body_length;
   ashuf_status status = message_stream_expect(&decoder->stream, size, decode->error);
@@ -211,17 +211,15 @@ static ashuf_status check_plain(struct decode *decode, const struct message *mes
 static ashuf_status take_batch(struct decode *decode, const struct message *message,
                                struct body *body) {
   struct block_decoder *decoder = decode->decoder;
-  struct batch_read_options options = {
-      .validate = decode->options->validate == ASHUF_VALIDATE_FULL,
-      .offsets_as_lengths = decode->info->offsets_as_lengths != 0,
-      .scratch = &decoder->scratch};
+  struct batch_read_options options = {.validate = decode->options->validate == ASHUF_VALIDATE_FULL,
+                                       .offsets_as_lengths = decode->info->offsets_as_lengths != 0,
+                                       .scratch = &decoder->scratch};
   if (decode->projection != NULL) {
     options.places = decode->projection->places;
     options.n_places = decode->projection->n;
   }
-  ashuf_status status =
-      batch_read(decode->schema, message, body, &decoder->dictionaries, &options, decoder->memory,
-                 &decode->batch, decode->error);
+  ashuf_status status = batch_read(decode->schema, message, body, &decoder->dictionaries, &options,
+                                   decoder->memory, &decode->batch, decode->error);
   if (status != ASHUF_OK) return status;
   status = dictionary_table_check_ids(&decoder->dictionaries, decode->schema, decode->error);
   if (status != ASHUF_OK) decode->batch.release(&decode->batch);
@@ -316,10 +314,10 @@ ashuf_status block_decode_payload(struct block_decoder *decoder, const uint8_t *
                                   struct ashuf_error *error) {
   struct decode decode = {.decoder = decoder, .options = options, .info = info, .error = error};
   if (owner != NULL && owner->release != NULL) decode.owner = owner;
-  const struct byte_source source = {decoder->codec, source_read, source_borrow, source_bound,
-                                    source_allowed,  source_read_over};
-  ashuf_status status = decoder_open(decoder->codec, info->codec, payload, size,
-                                     options->max_decoded_bytes, error);
+  const struct byte_source source = {decoder->codec, source_read,    source_borrow,
+                                     source_bound,   source_allowed, source_read_over};
+  ashuf_status status =
+      decoder_open(decoder->codec, info->codec, payload, size, options->max_decoded_bytes, error);
   if (status == ASHUF_OK) {
     decoder->unpacker.max_size = options->max_decoded_bytes;
     message_stream_open(&decoder->stream, &source, decoder->memory);

@@ -24,8 +24,8 @@ struct block_decoder {
   struct message_stream stream;
   struct dictionary_table dictionaries;
   struct body_unpacker unpacker;
-  struct ashuf_buffer scratch;   /* offsets being rebuilt */
-  ashuf_schema *bypassed;        /* the last schema the cache did not keep: a reference */
+  struct ashuf_buffer scratch; /* offsets being rebuilt */
+  ashuf_schema *bypassed;      /* the last schema the cache did not keep: a reference */
   ashuf_schema *expected; /* the last one compared, and what it was found equal to: references */
   ashuf_schema *matched;
   struct projections projections;

@@ -88,8 +88,8 @@ ashuf_status encode_options_check(const struct ashuf_encode_options *own,
     return error_set(error, ASHUF_UNSUPPORTED, SITE_ENCODE_OPTIONS,
                      "codec %s is not part of this build", name);
   if (!level_in_range(own))
-    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_ENCODE_OPTIONS,
-                     "codec %s has no level %d", name, own->level);
+    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_ENCODE_OPTIONS, "codec %s has no level %d",
+                     name, own->level);
   if (own->max_rows < 1 || !is_one_of_two(own->layout) || !is_one_of_two(own->dictionaries) ||
       !is_one_of_two(own->offsets_as_lengths))
     return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_ENCODE_OPTIONS,
@@ -140,14 +140,16 @@ static bool uses_lengths(const struct block_encoder *encoder,
 static struct batch_layout batch_layout_of(const struct block_encoder *encoder,
                                            const struct ashuf_encode_options *options) {
   bool arrow_rs = options->layout == ASHUF_LAYOUT_ARROW_RS;
-  return (struct batch_layout){.padding = arrow_rs ? 64 : 8,
-                               .message_alignment = arrow_rs ? 64 : encoder->wide_values ? 16 : 8,
-                               .validity_always = arrow_rs,
-                               .offsets_as_lengths = uses_lengths(encoder, options),
-                               .keep_dictionaries =
-                                   options->dictionaries == ASHUF_DICTIONARIES_KEEP,
-                               .whole_dictionaries = arrow_rs,
-                               .offset_limit = block_offset_limit};
+  return (struct batch_layout){
+      .padding = arrow_rs ? 64 : 8,
+      .message_alignment = arrow_rs               ? 64
+                           : encoder->wide_values ? 16
+                                                  : 8,
+      .validity_always = arrow_rs,
+      .offsets_as_lengths = uses_lengths(encoder, options),
+      .keep_dictionaries = options->dictionaries == ASHUF_DICTIONARIES_KEEP,
+      .whole_dictionaries = arrow_rs,
+      .offset_limit = block_offset_limit};
 }
 
 int64_t block_offset_limit = INT32_MAX;
@@ -159,7 +161,7 @@ struct block_job {
   const struct source_set *set;
   const struct ashuf_encode_options *options;
   struct batch_layout layout;
-  bool more_follows;  /* a block that the next rows could still join is not written */
+  bool more_follows; /* a block that the next rows could still join is not written */
   struct ashuf_buffer *out;
   struct ashuf_error *error;
 };
@@ -182,7 +184,8 @@ static ashuf_status write_batch(const struct block_job *job, const struct batch_
   batch_plan_metadata(plan, is_dictionary, &batch);
   size_t size = batch_metadata_size(&batch);
   uint8_t *metadata = arena_alloc(&job->encoder->arena, size, 8);
-  if (metadata == NULL) return error_memory(job->error, SITE_ENCODE_MEMORY, job->encoder->memory, size);
+  if (metadata == NULL)
+    return error_memory(job->error, SITE_ENCODE_MEMORY, job->encoder->memory, size);
   batch_metadata_write(&batch, metadata);
   write_message(job, metadata, size);
   batch_plan_emit(plan, job->encoder->codec);
@@ -212,7 +215,8 @@ static ashuf_status write_stream(const struct block_job *job, const struct batch
 static bool reserve_block(const struct block_job *job, const struct batch_plans *plans) {
   uint64_t body = plans->body_length;
   uint64_t bound = body + body / 128 + ((uint64_t)64 << 10);
-  if (body < LARGE_BODY) return buffer_reserve(job->out, job->encoder->memory, ASHUF_BLOCK_HEADER_SIZE);
+  if (body < LARGE_BODY)
+    return buffer_reserve(job->out, job->encoder->memory, ASHUF_BLOCK_HEADER_SIZE);
   return buffer_reserve_exact(job->out, job->encoder->memory, (size_t)bound);
 }
 
@@ -224,9 +228,8 @@ static ashuf_status write_block(const struct block_job *job, const struct batch_
   if (!reserve_block(job, plans))
     return error_memory(job->error, SITE_ENCODE_MEMORY, encoder->memory, ASHUF_BLOCK_HEADER_SIZE);
   job->out->size += ASHUF_BLOCK_HEADER_SIZE;
-  ashuf_status status =
-      encoder_open(encoder->codec, job->options->codec, job->options->has_level,
-                   job->options->level, job->out, encoder->memory, job->error);
+  ashuf_status status = encoder_open(encoder->codec, job->options->codec, job->options->has_level,
+                                     job->options->level, job->out, encoder->memory, job->error);
   if (status != ASHUF_OK) return status;
   status = write_stream(job, plans);
   uint64_t raw = encoder_position(encoder->codec);
@@ -388,10 +391,9 @@ ashuf_status block_encode_selection(struct block_encoder *encoder, const struct 
 
 ashuf_status block_encode_full(struct block_encoder *encoder, const struct source_set *set,
                                const struct selection *selection,
-                               const struct ashuf_encode_options *options,
-                               struct ashuf_buffer *out, const struct block_sink *sink,
-                               struct block_encode_stats *stats, int64_t *taken,
-                               struct ashuf_error *error) {
+                               const struct ashuf_encode_options *options, struct ashuf_buffer *out,
+                               const struct block_sink *sink, struct block_encode_stats *stats,
+                               int64_t *taken, struct ashuf_error *error) {
   struct block_job job = {.options = options, .out = out, .error = error, .more_follows = true};
   struct cut cut = {.selection = selection};
   ashuf_status status = encode(encoder, set, &job, sink, &cut, stats);

@@ -65,9 +65,8 @@ ashuf_status block_encode_selection(struct block_encoder *encoder, const struct 
  */
 ashuf_status block_encode_full(struct block_encoder *encoder, const struct source_set *set,
                                const struct selection *selection,
-                               const struct ashuf_encode_options *options,
-                               struct ashuf_buffer *out, const struct block_sink *sink,
-                               struct block_encode_stats *stats, int64_t *taken,
-                               struct ashuf_error *error);
+                               const struct ashuf_encode_options *options, struct ashuf_buffer *out,
+                               const struct block_sink *sink, struct block_encode_stats *stats,
+                               int64_t *taken, struct ashuf_error *error);
 
 #endif /* ASHUF_BLOCK_BLOCK_WRITE_H */

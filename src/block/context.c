@@ -115,10 +115,9 @@ ashuf_status context_decode_block(ashuf_ctx *ctx, struct ashuf_bytes *block,
                     block->size);
   if (info->size < block->size)
     return error_in(error, ASHUF_TRAILING_DATA, SITE_BLOCK_TRAILING, ASHUF_SPACE_BLOCK, info->size,
-                    "%llu bytes after the block",
-                    (unsigned long long)(block->size - info->size));
-  return decode_from_tag(ctx, block, block->data + BLOCK_TAG_OFFSET,
-                         block->size - BLOCK_TAG_OFFSET, options, schema, batch, info, error);
+                    "%llu bytes after the block", (unsigned long long)(block->size - info->size));
+  return decode_from_tag(ctx, block, block->data + BLOCK_TAG_OFFSET, block->size - BLOCK_TAG_OFFSET,
+                         options, schema, batch, info, error);
 }
 
 ashuf_status context_decode_payload(ashuf_ctx *ctx, struct ashuf_bytes *payload, uint64_t columns,

@@ -237,9 +237,7 @@ const uint8_t *decoder_borrow(struct decoder *d, size_t size) {
 
 uint64_t decoder_position(const struct decoder *d) { return d->position; }
 
-uint64_t decoder_allowed(const struct decoder *d) {
-  return d->max_output - d->position;
-}
+uint64_t decoder_allowed(const struct decoder *d) { return d->max_output - d->position; }
 
 uint64_t decoder_bound(const struct decoder *d) {
   if (d->codec == NULL) return 0;

@@ -170,9 +170,7 @@ void encoder_zeros(struct encoder *e, size_t size) {
   }
 }
 
-uint64_t encoder_position(const struct encoder *e) {
-  return e->position;
-}
+uint64_t encoder_position(const struct encoder *e) { return e->position; }
 
 ashuf_status encoder_close(struct encoder *e, struct ashuf_error *error) {
   if (!e->open)

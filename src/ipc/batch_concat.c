@@ -199,9 +199,7 @@ static ashuf_status dress_memory(const struct dressing *dressing) {
 }
 
 /* The arena owns it. */
-static void release_nothing(struct ArrowArray *array) {
-  array->release = NULL;
-}
+static void release_nothing(struct ArrowArray *array) { array->release = NULL; }
 
 /* 0, 1, 2 ... in a column of indices. */
 static bool fits_index(const struct field *field, int64_t n) {

@@ -22,7 +22,8 @@ struct list_sizes {
   uint32_t views; /* fields with a variadic count */
 };
 
-/* The most data buffers a view field can have: what it comes with, where that may stay, else one. */
+/* The most data buffers a view field can have: what it comes with, where that may stay, else one.
+ */
 static uint32_t count_data_buffers(const struct planner *planner, const struct source *source) {
   int64_t as_is = planner->one_batch ? source->views[planner->batch].limit : 0;
   return as_is > 1 ? (uint32_t)as_is : 1;
@@ -63,7 +64,7 @@ void planner_add_node(struct planner *planner, int64_t length, int64_t nulls) {
 
 /* At the padding's next multiple, 16 for types of 16 bytes that readers load whole. */
 void planner_add_buffer(struct planner *planner, const struct field *field, uint64_t size,
-                       const struct plan_piece *piece) {
+                        const struct plan_piece *piece) {
   struct batch_plan *plan = planner->plan;
   bool wide = field != NULL && batch_is_wide(field);
   uint64_t alignment = wide && planner->layout->padding < 16 ? 16 : planner->layout->padding;
@@ -112,7 +113,7 @@ static void plan_fixed(struct planner *planner, const struct planned *planned) {
   struct plan_piece piece = {PIECE_FIXED, NULL, planned->source, planned->selection,
                              planned->validity};
   planner_add_buffer(planner, field,
-             (uint64_t)planned->selection->n_rows * (uint64_t)field->byte_width, &piece);
+                     (uint64_t)planned->selection->n_rows * (uint64_t)field->byte_width, &piece);
 }
 
 /* The offsets as they go out: themselves, or as length planes. */
@@ -362,8 +363,8 @@ static ashuf_status plan_whole(struct planner *planner, const struct source *sou
   struct selection *all = planner_take(planner, 1, sizeof *all);
   struct row_range *range = planner_take(planner, 1, sizeof *range);
   if (all == NULL || range == NULL) return planner_no_memory(planner, sizeof *all);
-  *range = (struct row_range){row_id_of(row_batch(first), 0),
-                              values->views[row_batch(first)].length};
+  *range =
+      (struct row_range){row_id_of(row_batch(first), 0), values->views[row_batch(first)].length};
   *all = (struct selection){.n_rows = range->length, .ranges = range, .n_ranges = 1};
   struct planned planned;
   ashuf_status status = decode_indices(planner, source, selection, &planned);
@@ -393,7 +394,8 @@ static ashuf_status plan_compacted(struct planner *planner, const struct source 
   planner_add_node(planner, selection->n_rows, planned.nulls);
   status = planner_add_validity(planner, &planned);
   if (status != ASHUF_OK) return status;
-  planner_add_memory(planner, indices, (uint64_t)selection->n_rows * (uint64_t)source->field->byte_width);
+  planner_add_memory(planner, indices,
+                     (uint64_t)selection->n_rows * (uint64_t)source->field->byte_width);
   return plan_dictionary_batch(planner, source, values);
 }
 

@@ -24,12 +24,12 @@ struct encoder;
 struct batch_layout {
   uint32_t padding;           /* of every buffer: 8 or 64 */
   uint32_t message_alignment; /* of every message, where that is more than the padding */
-  bool validity_always;     /* also where nothing is null: all bits set */
-  bool offsets_as_lengths;  /* 32-bit and 64-bit offsets go out as length planes */
-  bool keep_dictionaries;   /* else dictionary columns are written as their values */
-  bool whole_dictionaries;  /* kept ones as they are, where the rows are a slice of one batch;
-                             * also views, list views, dense unions and runs, all rows of an array */
-  int64_t offset_limit;     /* the largest 32-bit offset: INT32_MAX but in tests */
+  bool validity_always;       /* also where nothing is null: all bits set */
+  bool offsets_as_lengths;    /* 32-bit and 64-bit offsets go out as length planes */
+  bool keep_dictionaries;     /* else dictionary columns are written as their values */
+  bool whole_dictionaries;    /* kept ones as they are, where the rows are a slice of one batch;
+                               * also views, list views, dense unions and runs, all rows of an array */
+  int64_t offset_limit;       /* the largest 32-bit offset: INT32_MAX but in tests */
 };
 
 enum piece_kind { PIECE_MEMORY, PIECE_FIXED, PIECE_BYTES, PIECE_RUNS };

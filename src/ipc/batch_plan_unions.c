@@ -104,8 +104,7 @@ static bool runs_are_good(const struct planner *planner, const struct source *so
     if (end <= before) return false;
     before = end;
   }
-  return before == view->length &&
-         source->children[1].views[planner->batch].length == ends->length;
+  return before == view->length && source->children[1].views[planner->batch].length == ends->length;
 }
 
 /* The largest run end that the field can say. */
@@ -120,7 +119,8 @@ static ashuf_status add_ends(struct planner *planner, const struct source *ends,
   struct planned planned = {ends, &runs->values, NULL, 0, false};
   planner_add_node(planner, runs->n_runs, 0);
   ashuf_status status = planner_add_validity(planner, &planned);
-  planner_add_memory(planner, runs->ends, (uint64_t)runs->n_runs * (uint64_t)ends->field->byte_width);
+  planner_add_memory(planner, runs->ends,
+                     (uint64_t)runs->n_runs * (uint64_t)ends->field->byte_width);
   return status;
 }
 

@@ -92,9 +92,8 @@ ashuf_status plan_list_views(struct planner *planner, const struct planned *plan
   struct selection *child = planner_take(planner, 1, sizeof *child);
   if (offsets == NULL || sizes == NULL || ranges == NULL || child == NULL)
     return planner_no_memory(planner, size);
-  ashuf_status status =
-      gather_list_views(source, planned->selection, planned->validity, offsets, sizes, &total,
-                        ranges, child, planner->error);
+  ashuf_status status = gather_list_views(source, planned->selection, planned->validity, offsets,
+                                          sizes, &total, ranges, child, planner->error);
   if (status != ASHUF_OK || !lists_fit(planner, source->field, planned->selection, total))
     return status;
   planner_add_memory(planner, offsets, size);

@@ -18,15 +18,15 @@ static ashuf_status next_node(struct batch_walk *walk, struct ipc_node *node) {
   const struct batch_header *header = walk->header;
   if (walk->node >= header->n_nodes)
     return batch_fail(walk, ASHUF_BAD_BATCH, SITE_NODES_FEW, walk->metadata_offset,
-                "the batch has too few field nodes", header->n_nodes, 0);
+                      "the batch has too few field nodes", header->n_nodes, 0);
   memcpy(node, header->nodes + (size_t)walk->node * sizeof *node, sizeof *node);
   walk->node++;
   if (node->length < 0 || node->length > INT64_MAX - 8)
-    return batch_fail(walk, ASHUF_BAD_BATCH, SITE_NODE_LENGTH, walk->metadata_offset, "impossible length",
-                node->length, 0);
+    return batch_fail(walk, ASHUF_BAD_BATCH, SITE_NODE_LENGTH, walk->metadata_offset,
+                      "impossible length", node->length, 0);
   if (node->null_count < -1 || node->null_count > node->length)
     return batch_fail(walk, ASHUF_BAD_BATCH, SITE_NULL_COUNT_RANGE, walk->metadata_offset,
-                "impossible null count for the length", node->null_count, node->length);
+                      "impossible null count for the length", node->null_count, node->length);
   return ASHUF_OK;
 }
 
@@ -46,14 +46,14 @@ ashuf_status batch_next_buffer(struct batch_walk *walk, struct span *span) {
   const struct batch_header *header = walk->header;
   if (walk->buffer >= header->n_buffers)
     return batch_fail(walk, ASHUF_BAD_BATCH, SITE_BUFFERS_FEW, walk->metadata_offset,
-                "the batch has too few buffers", header->n_buffers, 0);
+                      "the batch has too few buffers", header->n_buffers, 0);
   struct ipc_buffer place;
   memcpy(&place, header->buffers + (size_t)walk->buffer * sizeof place, sizeof place);
   walk->buffer++;
   if (place.offset < 0 || place.length < 0 ||
       !range_inside((uint64_t)place.offset, (uint64_t)place.length, walk->body->size))
     return batch_fail(walk, ASHUF_BAD_BATCH, SITE_BUFFER_RANGE, walk->metadata_offset,
-                "buffer outside the body: offset and length", place.offset, place.length);
+                      "buffer outside the body: offset and length", place.offset, place.length);
   span->data = walk->body->data + place.offset;
   span->size = (uint64_t)place.length;
   span->offset = walk->body->offset + (uint64_t)place.offset;
@@ -66,7 +66,7 @@ static ashuf_status require_size(struct batch_walk *walk, const struct span *spa
   uint64_t need = 0;
   if (mul_u64((uint64_t)count, width, &need) && need <= span->size) return ASHUF_OK;
   return batch_fail(walk, ASHUF_BAD_BATCH, SITE_BUFFER_SIZE, span->offset,
-              "buffer too small: bytes there, values wanted", (int64_t)span->size, count);
+                    "buffer too small: bytes there, values wanted", (int64_t)span->size, count);
 }
 
 static unsigned field_alignment(const struct field *field) {
@@ -114,12 +114,13 @@ static ashuf_status read_validity(struct batch_walk *walk, const struct ipc_node
   }
   if (span.size < bits_size(node->length))
     return batch_fail(walk, ASHUF_BAD_BATCH, SITE_VALIDITY_SIZE, span.offset,
-                "validity too small: bytes there, rows", (int64_t)span.size, node->length);
+                      "validity too small: bytes there, rows", (int64_t)span.size, node->length);
   if (nulls == -1 || walk->options->validate) {
     int64_t counted = node->length - bits_count(span.data, 0, node->length);
     if (nulls != -1 && counted != nulls)
       return batch_fail(walk, ASHUF_BAD_VALUES, SITE_NULL_COUNT, span.offset,
-                  "null count differs from the validity bits: declared, counted", nulls, counted);
+                        "null count differs from the validity bits: declared, counted", nulls,
+                        counted);
     nulls = counted;
   }
   out->null_count = nulls;
@@ -167,8 +168,8 @@ static ashuf_status check_offsets(struct batch_walk *walk, const struct field *f
   int64_t bad = validate_offsets(out->buffers[1], field->byte_width, out->length + 1, limit);
   if (bad < 0) return ASHUF_OK;
   return batch_fail(walk, ASHUF_BAD_VALUES, SITE_OFFSETS,
-              span->offset + (uint64_t)bad * (uint64_t)field->byte_width,
-              "offset decreases or leaves its data: entry, data size", bad, limit);
+                    span->offset + (uint64_t)bad * (uint64_t)field->byte_width,
+                    "offset decreases or leaves its data: entry, data size", bad, limit);
 }
 
 static ashuf_status read_bytes(struct batch_walk *walk, const struct field *field,
@@ -185,14 +186,15 @@ static ashuf_status read_bytes(struct batch_walk *walk, const struct field *fiel
   int64_t bad =
       validate_utf8(out->buffers[1], field->byte_width, out->length, bytes.data, out->buffers[0]);
   if (bad < 0) return ASHUF_OK;
-  return batch_fail(walk, ASHUF_BAD_VALUES, SITE_UTF8, bytes.offset, "string is not UTF-8: row", bad, 0);
+  return batch_fail(walk, ASHUF_BAD_VALUES, SITE_UTF8, bytes.offset, "string is not UTF-8: row",
+                    bad, 0);
 }
 
 static ashuf_status read_field(struct batch_walk *walk, const struct field *field,
                                struct ArrowArray *out);
 
 ashuf_status batch_read_children(struct batch_walk *walk, const struct field *field,
-                                  struct ArrowArray *out) {
+                                 struct ArrowArray *out) {
   out->n_children = field->n_children;
   out->children = batch_holder_children(walk->holder, field->n_children);
   for (int32_t i = 0; i < field->n_children; i++) {
@@ -204,12 +206,12 @@ ashuf_status batch_read_children(struct batch_walk *walk, const struct field *fi
 }
 
 ashuf_status batch_check_children(struct batch_walk *walk, const struct ArrowArray *out,
-                                   int64_t need) {
+                                  int64_t need) {
   for (int64_t i = 0; i < out->n_children; i++)
     if (out->children[i]->length < need)
       return batch_fail(walk, ASHUF_BAD_BATCH, SITE_CHILD_LENGTH, walk->metadata_offset,
-                  "a child is shorter than its parent needs: child, needed",
-                  out->children[i]->length, need);
+                        "a child is shorter than its parent needs: child, needed",
+                        out->children[i]->length, need);
   return ASHUF_OK;
 }
 
@@ -219,8 +221,8 @@ static ashuf_status check_map(struct batch_walk *walk, const struct ArrowArray *
   if (!walk->options->validate) return ASHUF_OK;
   if (entries->null_count == 0 && entries->children[0]->null_count == 0) return ASHUF_OK;
   return batch_fail(walk, ASHUF_BAD_VALUES, SITE_MAP_NULLS, walk->metadata_offset,
-              "a map has null entries or keys: how many", entries->null_count,
-              entries->children[0]->null_count);
+                    "a map has null entries or keys: how many", entries->null_count,
+                    entries->children[0]->null_count);
 }
 
 static ashuf_status read_list(struct batch_walk *walk, const struct field *field,
@@ -277,7 +279,7 @@ static ashuf_status read_layout(struct batch_walk *walk, const struct field *fie
       return batch_read_runs(walk, field, node, out);
     default:
       return batch_fail(walk, ASHUF_UNSUPPORTED_TYPE, SITE_TYPE_LAYOUT, walk->metadata_offset,
-                  "the type's layout is not supported", field->type, 0);
+                        "the type's layout is not supported", field->type, 0);
   }
 }
 
@@ -384,8 +386,7 @@ static ashuf_status read_dictionary_values(struct batch_walk *walk, struct dicti
   inner.metadata_offset = entry->offset;
   inner.version = entry->version;
   inner.node = inner.buffer = inner.variadic = 0;
-  if (entry->read_in != walk->dictionaries->n_batches)
-    batch_holder_keep(walk->holder, entry->body);
+  if (entry->read_in != walk->dictionaries->n_batches) batch_holder_keep(walk->holder, entry->body);
   entry->read_in = walk->dictionaries->n_batches;
   status = read_field(&inner, field, out);
   if (status == ASHUF_OK) status = check_used_up(&inner);
@@ -403,7 +404,7 @@ static ashuf_status read_dictionary(struct batch_walk *walk, const struct field 
   if (entry == NULL) {
     if (out->null_count != out->length)
       return batch_fail(walk, ASHUF_BAD_SEQUENCE, SITE_DICTIONARY_MISSING, walk->metadata_offset,
-                  "no dictionary came for the id", field->dictionary_id, 0);
+                        "no dictionary came for the id", field->dictionary_id, 0);
     make_empty(walk, field->dictionary, out->dictionary);
     return ASHUF_OK;
   }
@@ -415,7 +416,7 @@ static ashuf_status read_dictionary(struct batch_walk *walk, const struct field 
                        out->length, out->buffers[0], limit);
   if (bad < 0) return ASHUF_OK;
   return batch_fail(walk, ASHUF_BAD_VALUES, SITE_INDICES, walk->metadata_offset,
-              "dictionary index out of range: row, dictionary size", bad, limit);
+                    "dictionary index out of range: row, dictionary size", bad, limit);
 }
 
 /* IPC buffers of a field: its type's, data buffers of views, the validity that unions once had. */
@@ -447,7 +448,7 @@ static ashuf_status read_column(struct batch_walk *walk, struct ArrowArray *out,
   ashuf_status status = read_field(walk, walk->column, out);
   if (status != ASHUF_OK || out->length == length) return status;
   return batch_fail(walk, ASHUF_BAD_BATCH, SITE_COLUMN_LENGTH, walk->metadata_offset,
-              "length differs from the batch's: column, batch", out->length, length);
+                    "length differs from the batch's: column, batch", out->length, length);
 }
 
 static ashuf_status read_columns(struct batch_walk *walk, const ashuf_schema *schema,

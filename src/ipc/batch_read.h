@@ -5,8 +5,8 @@
  * The walk is the pre-order of the schema: each field takes its node and its buffers. Buffer
  * bounds, sizes against lengths and list counts are checked always; values when validate is set:
  * null counts, offsets, UTF-8, dictionary indices, nulls among the keys of maps, views, list views,
- * type ids, run ends. Nothing is copied out of the body, except buffers that lie at an address their
- * type cannot have.
+ * type ids, run ends. Nothing is copied out of the body, except buffers that lie at an address
+ * their type cannot have.
  */
 #ifndef ASHUF_IPC_BATCH_READ_H
 #define ASHUF_IPC_BATCH_READ_H

@@ -47,7 +47,8 @@ ashuf_status batch_read_union(struct batch_walk *walk, const struct field *field
   ashuf_status status = refuse_nulls(walk, node);
   if (status == ASHUF_OK) status = skip_validity(walk);
   if (status == ASHUF_OK) status = batch_next_values(walk, NULL, out->length, 1, &ids);
-  if (status == ASHUF_OK && dense) status = batch_next_values(walk, field, out->length, 4, &offsets);
+  if (status == ASHUF_OK && dense)
+    status = batch_next_values(walk, field, out->length, 4, &offsets);
   if (status != ASHUF_OK) return status;
   out->buffers[0] = ids.data;
   if (dense) out->buffers[1] = offsets.data;

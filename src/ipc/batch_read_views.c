@@ -36,8 +36,7 @@ ashuf_status batch_take_view_pointers(struct batch_walk *walk, struct ArrowArray
   size_t pointers = (size_t)out->n_buffers * sizeof(void *);
   size_t size = pointers + (size_t)count * sizeof(int64_t);
   char *room = batch_holder_extra(walk->holder, size);
-  if (room == NULL)
-    return error_memory(walk->error, SITE_BATCH_MEMORY, walk->holder->memory, size);
+  if (room == NULL) return error_memory(walk->error, SITE_BATCH_MEMORY, walk->holder->memory, size);
   memset(room, 0, size);
   out->buffers = (const void **)(void *)room;
   out->buffers[count + 2] = room + pointers;
@@ -103,10 +102,9 @@ ashuf_status batch_read_list_views(struct batch_walk *walk, const struct field *
   status = batch_read_children(walk, field, out);
   if (status != ASHUF_OK || !walk->options->validate) return status;
   int64_t limit = out->children[0]->length;
-  int64_t bad = validate_list_views(offsets.data, sizes.data, field->byte_width, out->length,
-                                    limit);
+  int64_t bad =
+      validate_list_views(offsets.data, sizes.data, field->byte_width, out->length, limit);
   if (bad < 0) return ASHUF_OK;
-  return batch_fail(walk, ASHUF_BAD_VALUES, SITE_LIST_VIEWS,
-                    offsets.offset + (uint64_t)bad * width,
+  return batch_fail(walk, ASHUF_BAD_VALUES, SITE_LIST_VIEWS, offsets.offset + (uint64_t)bad * width,
                     "a list view leaves its child: row, child length", bad, limit);
 }

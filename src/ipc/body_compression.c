@@ -16,8 +16,8 @@ struct packed {
   int64_t plain; /* -1: stored as it is */
 };
 
-static ashuf_status read_packed(const struct body *body, const struct message *message,
-                                uint32_t i, struct packed *out, struct ashuf_error *error) {
+static ashuf_status read_packed(const struct body *body, const struct message *message, uint32_t i,
+                                struct packed *out, struct ashuf_error *error) {
   struct ipc_buffer place;
   memcpy(&place, message->batch.buffers + (size_t)i * sizeof place, sizeof place);
   if (place.offset < 0 || place.length < 0 ||

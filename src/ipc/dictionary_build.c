@@ -24,7 +24,7 @@ struct dictionary_builder {
   struct id_slot {
     row_id id;
     uint32_t index; /* EMPTY: free */
-  } *by_id;
+  } * by_id;
   uint32_t *by_content;
 };
 
@@ -51,8 +51,7 @@ static bool same_value(const struct distinct *a, const struct distinct *b) {
 static ashuf_status find_content(struct dictionary_builder *builder, row_id id, uint32_t *index,
                                  struct ashuf_error *error) {
   struct distinct value = {.id = id};
-  ashuf_status status =
-      value_bytes_get(builder->values, id, builder->arena, &value.bytes, error);
+  ashuf_status status = value_bytes_get(builder->values, id, builder->arena, &value.bytes, error);
   if (status != ASHUF_OK) return status;
   value.hash = value_bytes_hash(&value.bytes);
   uint64_t slot = value.hash & builder->mask;

@@ -153,8 +153,7 @@ ashuf_status dictionary_table_put(struct dictionary_table *table, const struct m
 }
 
 static bool has_id(const struct field *field, int64_t id) {
-  if (field->dictionary != NULL &&
-      (field->dictionary_id == id || has_id(field->dictionary, id)))
+  if (field->dictionary != NULL && (field->dictionary_id == id || has_id(field->dictionary, id)))
     return true;
   for (int32_t i = 0; i < field->n_children; i++)
     if (has_id(&field->children[i], id)) return true;

@@ -78,8 +78,8 @@ CPU_KERNEL(void, join_planes, (const uint8_t *planes, size_t stride, size_t n, u
   const uint8_t *p2 = planes + 2 * stride;
   const uint8_t *p3 = planes + 3 * stride;
   for (size_t i = 0; i < n; i++)
-    out[i] = (uint32_t)planes[i] | (uint32_t)p1[i] << 8 | (uint32_t)p2[i] << 16 |
-             (uint32_t)p3[i] << 24;
+    out[i] =
+        (uint32_t)planes[i] | (uint32_t)p1[i] << 8 | (uint32_t)p2[i] << 16 | (uint32_t)p3[i] << 24;
 }
 
 /* Lengths below 256, each in a word. */

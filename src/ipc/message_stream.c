@@ -44,8 +44,8 @@ ashuf_status message_stream_expect(const struct message_stream *stream, uint64_t
   ashuf_status status = check_allowed(stream, size, error);
   if (status != ASHUF_OK) return status;
   return error_at(error, ASHUF_TRUNCATED, SITE_BODY_TRUNCATED, stream->position,
-                  "message announces %llu bytes, at most %llu are left",
-                  (unsigned long long)size, (unsigned long long)bound);
+                  "message announces %llu bytes, at most %llu are left", (unsigned long long)size,
+                  (unsigned long long)bound);
 }
 
 ashuf_status message_stream_read_over(struct message_stream *stream, void *out, size_t size,

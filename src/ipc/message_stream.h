@@ -18,8 +18,7 @@
 struct byte_source {
   void *self;
   /* Up to size bytes; *got < size only at the end of the data. */
-  ashuf_status (*read)(void *self, void *out, size_t size, size_t *got,
-                       struct ashuf_error *error);
+  ashuf_status (*read)(void *self, void *out, size_t size, size_t *got, struct ashuf_error *error);
   /* The next size bytes where they lie, moving past them, or NULL. May be NULL. */
   const uint8_t *(*borrow)(void *self, size_t size);
   /* No more bytes than this can come; UINT64_MAX where nobody knows. */

@@ -35,20 +35,20 @@ enum body_compression { BODY_PLAIN = -1, BODY_LZ4 = 0, BODY_ZSTD = 1 };
 /* The RecordBatch table of a batch or dictionary message. */
 struct batch_header {
   int64_t length;
-  const uint8_t *nodes;   /* n_nodes struct ipc_node, unaligned: load with memcpy */
-  const uint8_t *buffers; /* n_buffers struct ipc_buffer */
+  const uint8_t *nodes;    /* n_nodes struct ipc_node, unaligned: load with memcpy */
+  const uint8_t *buffers;  /* n_buffers struct ipc_buffer */
   const uint8_t *variadic; /* n_variadic int64_t */
   uint32_t n_nodes;
   uint32_t n_buffers;
   uint32_t n_variadic;
-  int compression; /* enum body_compression */
+  int compression;       /* enum body_compression */
   int64_t dictionary_id; /* dictionary messages */
   bool is_delta;
 };
 
 struct message {
   enum message_type type;
-  int version; /* METADATA_V4 or METADATA_V5 */
+  int version;         /* METADATA_V4 or METADATA_V5 */
   int64_t body_length; /* >= 0 */
   uint64_t offset;     /* of the metadata, in the stream */
   const uint8_t *metadata;

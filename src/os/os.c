@@ -10,15 +10,9 @@
 #define MAX_TRANSFER ((size_t)0x7ffff000)
 
 /* open(2) is variadic, so the table cannot hold it. */
-static int system_open(const char *path, int flags, mode_t mode) {
-  return open(path, flags, mode);
-}
-static int system_fstat(int fd, struct stat *out) {
-  return fstat(fd, out);
-}
-static int system_lstat(const char *path, struct stat *out) {
-  return lstat(path, out);
-}
+static int system_open(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
+static int system_fstat(int fd, struct stat *out) { return fstat(fd, out); }
+static int system_lstat(const char *path, struct stat *out) { return lstat(path, out); }
 
 static const struct os_calls system_calls = {
     .open = system_open,
@@ -36,9 +30,7 @@ static const struct os_calls system_calls = {
 
 static const struct os_calls *calls = &system_calls;
 
-const struct os_calls *os_system(void) {
-  return &system_calls;
-}
+const struct os_calls *os_system(void) { return &system_calls; }
 
 void os_replace(const struct os_calls *replacement) {
   calls = replacement != NULL ? replacement : &system_calls;
@@ -63,9 +55,7 @@ int os_close(int fd) {
   return calls->close(fd) == 0 || errno == EINTR ? 0 : errno;
 }
 
-static size_t piece(size_t left) {
-  return left < MAX_TRANSFER ? left : MAX_TRANSFER;
-}
+static size_t piece(size_t left) { return left < MAX_TRANSFER ? left : MAX_TRANSFER; }
 
 int os_read(int fd, void *out, size_t size, size_t *got) {
   size_t done = 0;

@@ -57,7 +57,8 @@ int os_fsync(int fd);
 int os_rename(const char *from, const char *to);
 int os_unlink(const char *path);
 
-/* Asks for large pages where size bytes at memory have room for them. A wish: nothing depends on it. */
+/* Asks for large pages where size bytes at memory have room for them. A wish: nothing depends on
+ * it. */
 void os_use_large_pages(void *memory, size_t size);
 
 #endif /* ASHUF_OS_OS_H */

@@ -15,7 +15,7 @@
 
 /* [ struct copy_slab ][ block ][ block ] ... */
 struct copy_slab {
-  ashuf_memory *memory; /* a reference */
+  ashuf_memory *memory;        /* a reference */
   struct batch_copier *copier; /* outlives its copies */
   struct copy_slab *next;      /* of those that wait to be used again */
   atomic_uint references;
@@ -24,7 +24,8 @@ struct copy_slab {
 };
 
 /* The first block's room. */
-#define SLAB_START ((sizeof(struct copy_slab) + BODY_ALIGNMENT - 1) / BODY_ALIGNMENT * BODY_ALIGNMENT)
+#define SLAB_START \
+  ((sizeof(struct copy_slab) + BODY_ALIGNMENT - 1) / BODY_ALIGNMENT * BODY_ALIGNMENT)
 
 static void slab_free(struct copy_slab *slab) {
   ashuf_memory *memory = slab->memory;
@@ -69,7 +70,8 @@ static void give_back(struct ashuf_bytes *bytes) {
 /* size bytes of a slab, with a reference to it; false where there is no memory. */
 static bool place(struct batch_copier *copier, size_t size, struct ashuf_bytes *out) {
   struct copy_slab *slab = copier->slab;
-  size_t at = slab == NULL ? 0 : (slab->used + BODY_ALIGNMENT - 1) / BODY_ALIGNMENT * BODY_ALIGNMENT;
+  size_t at =
+      slab == NULL ? 0 : (slab->used + BODY_ALIGNMENT - 1) / BODY_ALIGNMENT * BODY_ALIGNMENT;
   if (slab == NULL || at + BLOCK_SKEW > slab->size || size > slab->size - at - BLOCK_SKEW) {
     slab = slab_new(copier);
     if (slab == NULL) return false;
@@ -166,10 +168,9 @@ static ashuf_status encode(struct batch_copier *copier, const struct source_set 
   given.max_body = copier->slab_bytes;
   encode_options_resolve(&own, &given);
   copier->block.size = 0;
-  ashuf_status status = block_encode_selection(encoder, set, &selection, &own, &copier->block, NULL,
-                                               &stats, error);
-  *whole = stats.blocks == 1 &&
-           copier->block.size <= copier->slab_bytes - SLAB_START - BLOCK_SKEW;
+  ashuf_status status =
+      block_encode_selection(encoder, set, &selection, &own, &copier->block, NULL, &stats, error);
+  *whole = stats.blocks == 1 && copier->block.size <= copier->slab_bytes - SLAB_START - BLOCK_SKEW;
   return status;
 }
 

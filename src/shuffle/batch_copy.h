@@ -4,8 +4,8 @@
  * Rows of one partition are gathered from all over the input. Where that lies in pages of 4 KiB,
  * finding the page costs more than fetching the row, and a caller's buffers lie in such pages. So a
  * batch is copied as it comes, while it is in the cache, into slabs of large pages; sorted, so that
- * with few partitions a page has many rows that are wanted together. The copy is a block (codec NONE)
- * whose decoded batch lies in it: nothing here knows of types.
+ * with few partitions a page has many rows that are wanted together. The copy is a block (codec
+ * NONE) whose decoded batch lies in it: nothing here knows of types.
  *
  *   batch_copier_init -> batch_copy ... -> batch_copier_free
  *

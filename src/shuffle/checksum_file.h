@@ -1,8 +1,8 @@
 /*
  * The checksum file of a map output: one big-endian 64-bit number a partition, the checksum of its
- * bytes as they are stored; the algorithm is in the name, "<stem>.checksum.ADLER32" (CRC32, CRC32C).
- * Spark's writers leave partitions without rows at -2^63: those are not compared, and neither is an
- * empty partition.
+ * bytes as they are stored; the algorithm is in the name, "<stem>.checksum.ADLER32" (CRC32,
+ * CRC32C). Spark's writers leave partitions without rows at -2^63: those are not compared, and
+ * neither is an empty partition.
  */
 #ifndef ASHUF_SHUFFLE_CHECKSUM_FILE_H
 #define ASHUF_SHUFFLE_CHECKSUM_FILE_H

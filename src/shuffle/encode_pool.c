@@ -41,8 +41,8 @@ static ashuf_status do_task(struct encode_worker *worker, struct encode_task *ta
   task->stats = (struct block_encode_stats){0};
   task->taken = task->rows.n_rows;
   if (task->more_follows)
-    status = block_encode_full(worker->encoder, pool->set, &task->rows, pool->options,
-                               &worker->out, NULL, &task->stats, &task->taken, &worker->error);
+    status = block_encode_full(worker->encoder, pool->set, &task->rows, pool->options, &worker->out,
+                               NULL, &task->stats, &task->taken, &worker->error);
   else
     status = block_encode_selection(worker->encoder, pool->set, &task->rows, pool->options,
                                     &worker->out, NULL, &task->stats, &worker->error);

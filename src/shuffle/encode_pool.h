@@ -35,7 +35,7 @@ struct encode_worker {
   struct thread thread;
   struct block_encoder *encoder;
   struct ashuf_buffer out;
-  size_t failed;                   /* the task that failed here; SIZE_MAX: none */
+  size_t failed; /* the task that failed here; SIZE_MAX: none */
   ashuf_status status;
   struct ashuf_error error;
 };

@@ -38,8 +38,8 @@ struct ashuf_map_file {
   uint64_t *offsets; /* partitions + 1 */
   size_t offsets_size;
   int64_t partitions;
-  int64_t map; /* map id, or -1 */
-  char *path;  /* of the data file, a copy */
+  int64_t map;                    /* map id, or -1 */
+  char *path;                     /* of the data file, a copy */
   struct checksum_file checksums; /* once asked for */
   bool checksums_known;
 };

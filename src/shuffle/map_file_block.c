@@ -67,8 +67,8 @@ void block_place_tell(const struct block_place *place, struct ashuf_error *error
 ashuf_status map_file_load_checksums(ashuf_map_file *file, struct ashuf_error *error) {
   if (file->checksums_known) return ASHUF_OK;
   if (file->has_index) {
-    ashuf_status status = checksum_file_load(file->path, file->partitions, file->memory,
-                                             &file->checksums, error);
+    ashuf_status status =
+        checksum_file_load(file->path, file->partitions, file->memory, &file->checksums, error);
     if (status != ASHUF_OK) {
       if (error != NULL) error->map = file->map;
       return status;

@@ -32,7 +32,8 @@ static ashuf_status read_block(const ashuf_map_file *file, uint64_t offset, uint
   ashuf_status status = file_read_at(&file->data, offset, header, sizeof header, error);
   if (status == ASHUF_OK) status = ashuf_block_peek(header, sizeof header, &info, error);
   if (status != ASHUF_OK) return status;
-  if (info.size > left) return block_cut(SITE_MAP_BLOCK_CUT, offset, "the block", info.size, left, error);
+  if (info.size > left)
+    return block_cut(SITE_MAP_BLOCK_CUT, offset, "the block", info.size, left, error);
   uint8_t *bytes = block_memory_new(file->memory, (size_t)info.size, out);
   if (bytes == NULL)
     return error_memory(error, SITE_MAP_BLOCK_MEMORY, file->memory, (size_t)info.size);

@@ -55,8 +55,7 @@ static ashuf_status open_checksums(struct output_files *files,
     status = error_set(error, ASHUF_INVALID_ARGUMENT, SITE_OUTPUT_PATHS,
                        "checksums and index cannot be the same file");
   else
-    status =
-        file_writer_open(&files->checksums, path, options->file_mode, files->memory, error);
+    status = file_writer_open(&files->checksums, path, options->file_mode, files->memory, error);
   memory_free(files->memory, path, size);
   return status;
 }
@@ -92,8 +91,7 @@ static ashuf_status write_checksums(struct output_files *files,
   for (int32_t first = 0; first < written->partitions && status == ASHUF_OK;) {
     int32_t left = written->partitions - first;
     int32_t n = left < CHECKSUM_PIECE ? left : CHECKSUM_PIECE;
-    for (int32_t i = 0; i < n; i++)
-      store_u64_big(piece + i * 8, written->checksums[first + i]);
+    for (int32_t i = 0; i < n; i++) store_u64_big(piece + i * 8, written->checksums[first + i]);
     status = file_writer_append(&files->checksums, piece, (size_t)n * 8, error);
     first += n;
   }
@@ -108,8 +106,7 @@ static ashuf_status write_index(struct output_files *files, const struct ashuf_m
       files->index_order == ASHUF_INDEX_LITTLE_ENDIAN ? INDEX_LITTLE_ENDIAN : INDEX_BIG_ENDIAN;
   ashuf_status status =
       index_encode(written->offsets, written->partitions, order, &bytes, files->memory, error);
-  if (status == ASHUF_OK)
-    status = file_writer_append(&files->index, bytes.data, bytes.size, error);
+  if (status == ASHUF_OK) status = file_writer_append(&files->index, bytes.data, bytes.size, error);
   ashuf_buffer_free(&bytes);
   if (status != ASHUF_OK) return status;
   return file_writer_complete(&files->index, files->sync, error);
@@ -164,13 +161,12 @@ ashuf_status output_bytes(struct output *output, const void *bytes, size_t size,
 ashuf_status output_end(struct output *output, int32_t partition, uint64_t size, uint32_t checksum,
                         struct ashuf_error *error) {
   if (!output->to_sink || output->sink.partition_end == NULL) return ASHUF_OK;
-  return sink_status(
-      output->sink.partition_end(output->sink.user_data, partition, size, checksum),
-      "partition_end", error);
+  return sink_status(output->sink.partition_end(output->sink.user_data, partition, size, checksum),
+                     "partition_end", error);
 }
 
-ashuf_status output_finish(struct output *output, const struct ashuf_map_output *written,
-                           struct ashuf_error *error) {
+ashuf_status output_complete(struct output *output, const struct ashuf_map_output *written,
+                             struct ashuf_error *error) {
   ashuf_status status;
   if (!output->to_sink)
     status = finish_files(&output->files, written, error);

@@ -53,8 +53,8 @@ ashuf_status output_bytes(struct output *output, const void *bytes, size_t size,
                           struct ashuf_error *error);
 ashuf_status output_end(struct output *output, int32_t partition, uint64_t size, uint32_t checksum,
                         struct ashuf_error *error);
-ashuf_status output_finish(struct output *output, const struct ashuf_map_output *written,
-                           struct ashuf_error *error);
+ashuf_status output_complete(struct output *output, const struct ashuf_map_output *written,
+                             struct ashuf_error *error);
 /* Takes one that is zeroed, and one twice. */
 void output_close(struct output *output);
 

@@ -42,7 +42,8 @@ void read_ahead_free(struct read_ahead *ahead) {
   ahead->piece = NULL;
 }
 
-/* A piece nobody else reads from, with room for size bytes; the old one stays where there is none. */
+/* A piece nobody else reads from, with room for size bytes; the old one stays where there is none.
+ */
 static ashuf_status take_piece(struct read_ahead *ahead, size_t size, struct ashuf_error *error) {
   struct read_piece *old = ahead->piece;
   if (old != NULL && old->capacity >= size &&
@@ -110,8 +111,7 @@ static ashuf_status own_block(struct read_ahead *ahead, uint64_t offset, size_t 
   if (bytes == NULL) return error_memory(error, SITE_MAP_BLOCK_MEMORY, ahead->memory, size);
   size_t held = held_at(ahead, offset);
   if (held > size) held = size;
-  if (held != 0)
-    memcpy(bytes, ahead->piece->bytes + (offset - ahead->piece->offset), held);
+  if (held != 0) memcpy(bytes, ahead->piece->bytes + (offset - ahead->piece->offset), held);
   if (held == size) return ASHUF_OK;
   ashuf_status status = read_at(ahead, offset + held, bytes + held, size - held, error);
   if (status != ASHUF_OK) out->release(out);

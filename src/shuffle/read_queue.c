@@ -108,8 +108,7 @@ static ashuf_status start_workers(struct read_queue *queue, int n, struct ashuf_
   size_t size = (size_t)n * sizeof *queue->workers;
   if (!make_locks(queue)) return ASHUF_OK;
   queue->workers = memory_zeroed(queue->memory, size);
-  if (queue->workers == NULL)
-    return error_memory(error, SITE_QUEUE_MEMORY, queue->memory, size);
+  if (queue->workers == NULL) return error_memory(error, SITE_QUEUE_MEMORY, queue->memory, size);
   queue->n_workers = n;
   for (int i = 0; i < n; i++) {
     struct read_worker *worker = &queue->workers[i];
@@ -128,8 +127,7 @@ static void stop_workers(struct read_queue *queue) {
   unlock(queue);
   for (int i = 0; i < queue->n_workers; i++) thread_join(&queue->workers[i].thread);
   for (int i = 0; i < queue->n_workers; i++) ashuf_ctx_free(queue->workers[i].ctx);
-  memory_free(queue->memory, queue->workers,
-              (size_t)queue->n_workers * sizeof *queue->workers);
+  memory_free(queue->memory, queue->workers, (size_t)queue->n_workers * sizeof *queue->workers);
   if (!queue->locks) return;
   (void)pthread_cond_destroy(&queue->done);
   (void)pthread_cond_destroy(&queue->work);

@@ -60,7 +60,7 @@ struct read_queue {
   size_t n_slots;
   size_t oldest;
   size_t used;
-  bool ended;    /* the source has no more, or failed */
+  bool ended;       /* the source has no more, or failed */
   uint64_t waiting; /* decoded bytes in slots */
   struct read_worker *workers;
   int n_workers;

@@ -30,8 +30,8 @@ static ashuf_status check_parts(const struct ashuf_read_options *options,
                                 struct ashuf_error *error) {
   if (options->parts == 0 && options->part == 0) return ASHUF_OK;
   if (options->parts >= 1 && options->part >= 0 && options->part < options->parts) return ASHUF_OK;
-  return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_SOURCE_PART,
-                   "there is no part %d of %d", (int)options->part, (int)options->parts);
+  return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_SOURCE_PART, "there is no part %d of %d",
+                   (int)options->part, (int)options->parts);
 }
 
 ashuf_status read_source_init(struct read_source *source, const char *const *paths, size_t n_paths,
@@ -222,11 +222,11 @@ static ashuf_status enter_whole(struct read_source *source, struct ashuf_error *
 
 static ashuf_status leave(struct read_source *source, struct ashuf_error *error) {
   if (source->summing) {
-    ashuf_status status = at_partition(
-        source,
-        checksum_file_compare(&source->file->checksums, source->cursor.partition,
-                              partition_start(source), source->checksum, error),
-        error);
+    ashuf_status status =
+        at_partition(source,
+                     checksum_file_compare(&source->file->checksums, source->cursor.partition,
+                                           partition_start(source), source->checksum, error),
+                     error);
     if (status != ASHUF_OK) return status;
     source->verified++;
   }
@@ -248,8 +248,8 @@ static ashuf_status take_block(struct read_source *source, struct ashuf_bytes *b
   status = at_block(source, status, error);
   if (status != ASHUF_OK) return status;
   if (source->summing)
-    source->checksum = checksum_update(source->file->checksums.kind, source->checksum, block->data,
-                                       block->size);
+    source->checksum =
+        checksum_update(source->file->checksums.kind, source->checksum, block->data, block->size);
   block_place_set(place, source->file, &source->cursor);
   source->cursor.offset += info.size;
   source->cursor.block++;

@@ -24,8 +24,8 @@ struct reader {
   struct read_queue queue;
   struct unifier unifier;
 
-  struct read_block block; /* the next one, unified; batch.release NULL: none was read yet */
-  bool ended;              /* there is no next one */
+  struct read_block block;    /* the next one, unified; batch.release NULL: none was read yet */
+  bool ended;                 /* there is no next one */
   struct ashuf_error failure; /* or this is what comes in its place; status OK: not */
 
   struct ArrowArray *pending; /* blocks to be put together */
@@ -119,8 +119,8 @@ static ashuf_status reserve(struct reader *reader, struct ashuf_error *error) {
   if (reader->n_pending < reader->capacity) return ASHUF_OK;
   size_t size = sizeof *reader->pending;
   size_t capacity = reader->capacity == 0 ? 16 : 2 * reader->capacity;
-  void *grown = memory_grow(reader->memory, reader->pending, reader->capacity * size,
-                            capacity * size);
+  void *grown =
+      memory_grow(reader->memory, reader->pending, reader->capacity * size, capacity * size);
   if (grown == NULL) return no_memory(reader, capacity * size, error);
   reader->pending = grown;
   reader->capacity = capacity;
@@ -228,8 +228,7 @@ static ashuf_status start(struct reader *reader, const char *const *paths, size_
   struct ashuf_decode_options decode = options->decode;
   decode.expected = NULL; /* it is unify that compares */
   reader->target_rows = options->target_rows;
-  reader->target_bytes =
-      options->target_bytes == 0 ? DEFAULT_TARGET_BYTES : options->target_bytes;
+  reader->target_bytes = options->target_bytes == 0 ? DEFAULT_TARGET_BYTES : options->target_bytes;
   uint64_t ahead = options->ahead_bytes == 0 ? DEFAULT_AHEAD_BYTES : options->ahead_bytes;
   int threads = options->threads == 0 ? 1 : options->threads;
   ashuf_status status = expect(reader, &options->decode, error);

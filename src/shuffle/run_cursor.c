@@ -113,9 +113,8 @@ static ashuf_status read_header(struct run_cursor *cursor, struct ashuf_block_in
 }
 
 /* Reads the block, and the header of the one behind it. */
-static ashuf_status read_block(struct run_cursor *cursor, uint64_t block_size,
-                               ashuf_memory *memory, struct ashuf_bytes *out,
-                               struct ashuf_error *error) {
+static ashuf_status read_block(struct run_cursor *cursor, uint64_t block_size, ashuf_memory *memory,
+                               struct ashuf_bytes *out, struct ashuf_error *error) {
   uint64_t left = cursor->blocks_end - cursor->block - block_size;
   size_t more = left < ASHUF_BLOCK_HEADER_SIZE ? 0 : ASHUF_BLOCK_HEADER_SIZE;
   size_t size = BLOCK_START + (size_t)block_size + more;

@@ -23,9 +23,9 @@ struct run_cursor {
   uint64_t blocks_end;
   uint64_t directory; /* the next piece */
   uint64_t directory_end;
-  int32_t partition; /* of the next row */
-  int64_t rows;      /* that the partition still has here */
-  int64_t loaded;    /* rows of the last block that were not taken */
+  int32_t partition;     /* of the next row */
+  int64_t rows;          /* that the partition still has here */
+  int64_t loaded;        /* rows of the last block that were not taken */
   uint64_t loaded_bytes; /* that the last block takes in memory */
   bool has_header;
   uint8_t header[ASHUF_BLOCK_HEADER_SIZE]; /* of the next block */

@@ -96,11 +96,10 @@ static ashuf_status write_blocks(struct spill_file *file, const struct batch_sto
                                  struct ashuf_error *error) {
   struct block_sink sink = {append, file};
   struct block_encode_stats stats = {0};
-  struct ashuf_encode_options encode =
-      encode_options(options, store->n_rows, store->buffers.bytes);
+  struct ashuf_encode_options encode = encode_options(options, store->n_rows, store->buffers.bytes);
   scratch->size = 0;
-  ashuf_status status = block_encode_selection(encoder, &store->set, rows, &encode, scratch, &sink,
-                                               &stats, error);
+  ashuf_status status =
+      block_encode_selection(encoder, &store->set, rows, &encode, scratch, &sink, &stats, error);
   return status == ASHUF_OK ? append(file, scratch, error) : status;
 }
 

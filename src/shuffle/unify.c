@@ -40,8 +40,8 @@ static ashuf_status encode(struct unifier *unifier, const struct ArrowArray *pla
   arena_init(&arena, unifier->memory);
   ashuf_status status = batch_dress(unifier->wanted, plain, &arena, &dressed, error);
   if (status == ASHUF_OK)
-    status = batch_concat(unifier->wanted, &dressed, 1, unifier->wanted, unifier->memory, out,
-                          error);
+    status =
+        batch_concat(unifier->wanted, &dressed, 1, unifier->wanted, unifier->memory, out, error);
   arena_free(&arena);
   return status;
 }

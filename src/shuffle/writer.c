@@ -77,8 +77,8 @@ static ashuf_status check_options(const struct ashuf_writer_options *options,
     return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_WRITER_OPTION, "unknown checksum %d",
                      checksum);
   if (options->threads < 1 || options->threads > POOL_MAX_THREADS)
-    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_WRITER_OPTION,
-                     "%d threads: from 1 to %d", options->threads, POOL_MAX_THREADS);
+    return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_WRITER_OPTION, "%d threads: from 1 to %d",
+                     options->threads, POOL_MAX_THREADS);
   if (options->n_spill_dirs != 0 && options->spill_dirs == NULL)
     return error_set(error, ASHUF_INVALID_ARGUMENT, SITE_WRITER_OPTION, "spill_dirs is missing");
   struct ashuf_encode_options spill = ASHUF_ENCODE_OPTIONS_INIT;
@@ -138,17 +138,15 @@ static ashuf_status init_spills(ashuf_writer *writer, const char *data_path,
   if (directory == NULL) return error_memory(error, SITE_WRITER_MEMORY, writer->memory, size);
   memcpy(directory, data_path, size - 1);
   directory[size - 1] = '\0';
-  ashuf_status status =
-      spill_set_init(&writer->spills, NULL, 0, directory, writer->memory, error);
+  ashuf_status status = spill_set_init(&writer->spills, NULL, 0, directory, writer->memory, error);
   memory_free(writer->memory, directory, size);
   return status;
 }
 
 /* Everything but the output, which comes last: a sink is not aborted that was never begun. */
 static ashuf_status open_inside(ashuf_partitioner *partitioner,
-                                const struct ashuf_writer_options *options,
-                                const char *data_path, ashuf_writer **out,
-                                struct ashuf_error *error) {
+                                const struct ashuf_writer_options *options, const char *data_path,
+                                ashuf_writer **out, struct ashuf_error *error) {
   ashuf_writer *writer = memory_zeroed(options->memory, sizeof *writer);
   if (writer == NULL)
     return error_memory(error, SITE_WRITER_MEMORY, options->memory, sizeof *writer);

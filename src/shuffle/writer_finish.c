@@ -34,8 +34,7 @@ ashuf_status writer_write_direct(ashuf_writer *writer, int32_t *partition,
   int64_t taken;
   while (*partition < writer->partitions && status == ASHUF_OK) {
     status = write_list(writer, (*partition)++, error);
-    if (status != ASHUF_OK || (!round_is_full(writer) && *partition < writer->partitions))
-      continue;
+    if (status != ASHUF_OK || (!round_is_full(writer) && *partition < writer->partitions)) continue;
     status = round_run(writer, writer->store.scatter.rows, &taken, error);
     if (status != ASHUF_OK || *partition == writer->partitions) break;
     if (!writer_wants_spill(writer, 0)) continue;
@@ -82,7 +81,7 @@ ashuf_status writer_write_output(ashuf_writer *writer, struct ashuf_error *error
   for (int32_t p = 0; p < writer->partitions; p++) writer->offsets[p + 1] += writer->offsets[p];
   uint64_t start = clock_now();
   writer_describe(writer, &written);
-  status = output_finish(&writer->output, &written, error);
+  status = output_complete(&writer->output, &written, error);
   writer->counters.write_ns += clock_now() - start;
   return status;
 }

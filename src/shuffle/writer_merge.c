@@ -47,9 +47,8 @@ static ashuf_status open_runs(struct merge *merge) {
   const struct spill_set *set = &merge->writer->spills;
   if (set->n_runs > merge->runs_capacity) {
     size_t size = set->capacity * sizeof *merge->runs;
-    struct merge_run *runs =
-        memory_grow(merge->writer->memory, merge->runs,
-                    merge->runs_capacity * sizeof *merge->runs, size);
+    struct merge_run *runs = memory_grow(merge->writer->memory, merge->runs,
+                                         merge->runs_capacity * sizeof *merge->runs, size);
     if (runs == NULL) return no_memory(merge, size);
     merge->runs = runs;
     merge->runs_capacity = set->capacity;
@@ -71,8 +70,8 @@ static ashuf_status find_slot(struct merge *merge, size_t *out) {
   if (merge->n_slots == merge->slots_capacity) {
     size_t capacity = merge->slots_capacity == 0 ? 16 : merge->slots_capacity * 2;
     struct slot *slots =
-        memory_grow(merge->writer->memory, merge->slots,
-                    merge->slots_capacity * sizeof *slots, capacity * sizeof *slots);
+        memory_grow(merge->writer->memory, merge->slots, merge->slots_capacity * sizeof *slots,
+                    capacity * sizeof *slots);
     if (slots == NULL) return no_memory(merge, capacity * sizeof *slots);
     merge->slots = slots;
     merge->slots_capacity = capacity;
@@ -96,8 +95,8 @@ static ashuf_status load_block(struct merge *merge, struct merge_run *run) {
   ashuf_status status = find_slot(merge, &at);
   if (status != ASHUF_OK) return status;
   struct slot *slot = &merge->slots[at];
-  status = run_cursor_load(&run->cursor, merge->ctx, merge->writer->memory, &slot->array,
-                           merge->error);
+  status =
+      run_cursor_load(&run->cursor, merge->ctx, merge->writer->memory, &slot->array, merge->error);
   if (status != ASHUF_OK) {
     slot->array.release = NULL;
     return status;
@@ -140,8 +139,8 @@ static ashuf_status reserve_ids(struct merge *merge, size_t more) {
   if (more <= merge->ids_capacity - merge->n_ids) return ASHUF_OK;
   size_t capacity = merge->ids_capacity == 0 ? 4096 : merge->ids_capacity * 2;
   if (capacity < merge->n_ids + more) capacity = merge->n_ids + more;
-  row_id *ids = memory_grow(merge->writer->memory, merge->ids,
-                            merge->ids_capacity * sizeof *ids, capacity * sizeof *ids);
+  row_id *ids = memory_grow(merge->writer->memory, merge->ids, merge->ids_capacity * sizeof *ids,
+                            capacity * sizeof *ids);
   if (ids == NULL) return no_memory(merge, capacity * sizeof *ids);
   merge->ids = ids;
   merge->ids_capacity = capacity;

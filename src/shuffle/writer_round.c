@@ -115,8 +115,8 @@ static size_t tasks_of(const ashuf_writer *writer, const struct round_part *part
 }
 
 /* A part is cut where its blocks end, if no block is cut short by its bytes. */
-static size_t cut_part(const ashuf_writer *writer, const struct round_part *part,
-                       const row_id *ids, struct encode_task *tasks) {
+static size_t cut_part(const ashuf_writer *writer, const struct round_part *part, const row_id *ids,
+                       struct encode_task *tasks) {
   size_t n = tasks_of(writer, part);
   int64_t most = n == 1 ? part->n_rows : writer->options.encode.max_rows;
   int64_t first = 0;
@@ -150,9 +150,9 @@ static ashuf_status cut_parts(ashuf_writer *writer, const row_id *ids, size_t *n
 
 /* Writes what the tasks of one part made, up to where one block ended early; what follows is
  * encoded again from there. */
-static ashuf_status put_part(ashuf_writer *writer, const struct round_part *part,
-                             const row_id *ids, const struct encode_task *tasks, size_t n,
-                             int64_t *taken, struct ashuf_error *error) {
+static ashuf_status put_part(ashuf_writer *writer, const struct round_part *part, const row_id *ids,
+                             const struct encode_task *tasks, size_t n, int64_t *taken,
+                             struct ashuf_error *error) {
   struct writing writing = {writer, part->partition};
   ashuf_status status = ASHUF_OK;
   int64_t rows = 0;
@@ -231,8 +231,7 @@ ashuf_status round_run(ashuf_writer *writer, const row_id *ids, int64_t *taken,
   *taken = 0;
   ashuf_status status = writer->pool.n_workers == 1 ? run_alone(writer, ids, taken, error)
                                                     : run_together(writer, ids, taken, error);
-  writer->counters.encode_ns +=
-      clock_now() - start - (writer->counters.write_ns - written);
+  writer->counters.encode_ns += clock_now() - start - (writer->counters.write_ns - written);
   writer->round.n_parts = 0;
   writer->round.n_rows = 0;
   if (status != ASHUF_OK) return status;

@@ -28,8 +28,7 @@ static ashuf_status decode_all(ashuf_ctx *ctx, const struct ashuf_buffer *out,
   return ASHUF_OK;
 }
 
-static ashuf_status encode_and_decode(ashuf_memory *memory, struct ashuf_error *error,
-                                      void *data) {
+static ashuf_status encode_and_decode(ashuf_memory *memory, struct ashuf_error *error, void *data) {
   const struct round_trip *trip = data;
   struct ashuf_ctx_options options = ASHUF_CTX_OPTIONS_INIT;
   options.memory = memory;

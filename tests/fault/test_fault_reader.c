@@ -34,10 +34,9 @@ static void write_output(int map) {
   char stem[] = "shuffle_4_0_0";
   stem[10] = (char)('0' + map);
   for (int i = 0; i < 6; i++) {
-    struct test_column column =
-        i % 2 == 0 ? column_strings("w", "u", words, 8)
-                   : column_dictionary("w", "c", indices, "10111101", 8,
-                                       column_strings("", "u", values, 4));
+    struct test_column column = i % 2 == 0 ? column_strings("w", "u", words, 8)
+                                           : column_dictionary("w", "c", indices, "10111101", 8,
+                                                               column_strings("", "u", values, 4));
     block_file_put(&file, batch_of(&column, 1), i % 3 == 0 ? ASHUF_CODEC_NONE : ASHUF_CODEC_LZ4);
     if (i % 2 == 1) block_file_end_partition(&file);
   }
@@ -65,8 +64,8 @@ struct way {
   int verify;
   int threads;
   int64_t target_rows;
-  const char *column;    /* projection, or NULL */
-  const char *expected;  /* index type of a dictionary, or NULL */
+  const char *column;   /* projection, or NULL */
+  const char *expected; /* index type of a dictionary, or NULL */
 };
 
 static ashuf_status drain(struct ArrowArrayStream *stream, int64_t *rows,
@@ -89,8 +88,8 @@ static ashuf_status drain(struct ArrowArrayStream *stream, int64_t *rows,
 
 static ashuf_status import_expected(const char *index, ashuf_memory *memory, ashuf_schema **out,
                                     struct ashuf_error *error) {
-  struct test_column column = column_dictionary("w", index, NULL, NULL, 0,
-                                                column_strings("", "u", NULL, 0));
+  struct test_column column =
+      column_dictionary("w", index, NULL, NULL, 0, column_strings("", "u", NULL, 0));
   struct test_column batch = batch_of(&column, 1);
   ashuf_status status = ashuf_schema_import(&batch.schema, memory, out, error);
   column_free(&batch);

@@ -22,7 +22,8 @@
 #define ROWS 2000
 #define BATCHES 4
 
-/* Whether runs are spilled on the way, and checksums written: the data and index must not differ. */
+/* Whether runs are spilled on the way, and checksums written: the data and index must not differ.
+ */
 static bool spilling;
 
 static int files(void) { return spilling ? 3 : 2; }
@@ -266,7 +267,8 @@ static int keep(void **state) {
   return 0;
 }
 
-#define SPILLING(name) {#name " while spilling", name, spill, keep, NULL}
+#define SPILLING(name) \
+  { #name " while spilling", name, spill, keep, NULL }
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -91,14 +91,13 @@ static void arrow_rs_streams_come_out_byte_for_byte(void **state) {
 
 static void example_block_reads_in_every_codec(void **state) {
   (void)state;
-  static const char *const names[] = {"ex_none", "ex_lz4", "ex_zstd", "ex_snap", "ex_snap_literal",
-                                      "ex_snap_stored"};
+  static const char *const names[] = {"ex_none", "ex_lz4",          "ex_zstd",
+                                      "ex_snap", "ex_snap_literal", "ex_snap_stored"};
   if (getenv("ASHUF_TEST_DATA") == NULL) skip();
   ashuf_ctx *ctx = new_ctx();
   int32_t a[] = {7, 0, -2};
-  struct test_column columns[2] = {
-      column_int32("a", a, "101", 3),
-      column_strings("b", "u", (const char *[]){"x", "", "yz"}, 3)};
+  struct test_column columns[2] = {column_int32("a", a, "101", 3),
+                                   column_strings("b", "u", (const char *[]){"x", "", "yz"}, 3)};
   struct test_column batch = batch_of(columns, 2);
   for (size_t i = 0; i < 6; i++) {
     char path[128];
@@ -153,9 +152,8 @@ static void annotated_block_is_written_byte_for_byte(void **state) {
   (void)state;
   ashuf_ctx *ctx = new_ctx();
   int32_t a[] = {7, 0, -2};
-  struct test_column columns[2] = {
-      column_int32("a", a, "101", 3),
-      column_strings("b", "u", (const char *[]){"x", "", "yz"}, 3)};
+  struct test_column columns[2] = {column_int32("a", a, "101", 3),
+                                   column_strings("b", "u", (const char *[]){"x", "", "yz"}, 3)};
   columns[1].schema.flags = 0;
   struct test_column batch = batch_of(columns, 2);
   struct ashuf_encode_options options = ASHUF_ENCODE_OPTIONS_INIT;

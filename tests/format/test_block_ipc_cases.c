@@ -49,8 +49,8 @@ struct verdicts {
   int wrong;
 };
 
-static void judge(ashuf_ctx *ctx, struct verdicts *verdicts, const char *name, const uint8_t *stream,
-                  size_t size, const char *kind, int64_t want_rows) {
+static void judge(ashuf_ctx *ctx, struct verdicts *verdicts, const char *name,
+                  const uint8_t *stream, size_t size, const char *kind, int64_t want_rows) {
   struct ashuf_error error = {0};
   int64_t rows = 0;
   ashuf_status status = decode_stream(ctx, stream, size, ASHUF_VALIDATE_FULL, &rows, &error);
@@ -83,9 +83,9 @@ static void every_case_is_judged_as_its_manifest_says(void **state) {
     char block[16];
     char path[300];
     size_t stream_size = 0;
-    assert_int_equal(sscanf(line, "%255[^\t]\t%*[^\t]\t%*[^\t]\t%31[^\t]\t%*[^\t]\t%15[^\t]", name,
-                            rows, block),
-                     3);
+    assert_int_equal(
+        sscanf(line, "%255[^\t]\t%*[^\t]\t%*[^\t]\t%31[^\t]\t%*[^\t]\t%15[^\t]", name, rows, block),
+        3);
     snprintf(path, sizeof path, "data/ipc_cases/%s", name);
     uint8_t *stream = read_test_data(path, &stream_size);
     assert_non_null(stream);

@@ -91,8 +91,8 @@ int64_t random_below(struct test_random *random, int64_t below);
  * A column of a type written as a format, nested ones as
  *   list(T) large_list(T) map(K,V) fixed_list:3(T) struct(T,T,...) dict:c(T) list_view(T)
  *   large_list_view(T) sparse(T,...) dense(T,...) runs:s(T)
- * with garbage under its nulls (bytes, ranges, wild dictionary indices, views and list views). null_percent 0: no
- * bitmaps at all. The arrays stand at random offsets of longer ones.
+ * with garbage under its nulls (bytes, ranges, wild dictionary indices, views and list views).
+ * null_percent 0: no bitmaps at all. The arrays stand at random offsets of longer ones.
  */
 struct test_column column_random(const char *name, const char *type, struct test_random *random,
                                  int null_percent, int64_t n);
@@ -103,7 +103,8 @@ extern const char *const test_types[];
 
 /* The value of a row by a slow reading of the format that shares nothing with the library:
  * little-endian values as hex, [a,b] lists, {a,b} structs, <type id>a unions, null, values of
- * dictionaries and runs (an array without a dictionary may stand for one that has). The string is malloced. */
+ * dictionaries and runs (an array without a dictionary may stand for one that has). The string is
+ * malloced. */
 char *value_text(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t row);
 
 #endif /* TESTS_SUPPORT_ARRAYS_H */

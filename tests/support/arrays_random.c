@@ -357,8 +357,7 @@ static struct test_column make_runs(struct maker *maker, const char *name, int64
   if (!accept(maker, "(")) abort();
   int64_t *ends = must(malloc(((size_t)n + 1) * sizeof *ends));
   int64_t n_runs = 0;
-  for (int64_t end = 0; end < n; n_runs++)
-    ends[n_runs] = end += 1 + random_below(maker->random, 6);
+  for (int64_t end = 0; end < n; n_runs++) ends[n_runs] = end += 1 + random_below(maker->random, 6);
   struct test_column values = make(maker, "values", n_runs + random_below(maker->random, 2));
   struct test_column column = column_runs(name, format, ends, n_runs, n, values);
   free(ends);

@@ -65,8 +65,8 @@ static void write_union(FILE *file, const struct ArrowSchema *schema,
 static size_t fixed_width(const char *format);
 
 /* From the first run on. */
-static void write_run(FILE *file, const struct ArrowSchema *schema,
-                      const struct ArrowArray *array, int64_t slot) {
+static void write_run(FILE *file, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                      int64_t slot) {
   const struct ArrowArray *ends = array->children[0];
   size_t width = fixed_width(schema->children[0]->format);
   int64_t run = 0;
@@ -168,8 +168,8 @@ static void write_value(FILE *file, const struct ArrowSchema *schema,
   int64_t slot = array->offset + row;
   const char *format = schema->format;
   bool bitmap = strncmp(format, "+u", 2) != 0 && strcmp(format, "+r") != 0;
-  if (format[0] == 'n' ||
-      (bitmap && array->null_count != 0 && array->buffers[0] != NULL && !bit(array->buffers[0], slot))) {
+  if (format[0] == 'n' || (bitmap && array->null_count != 0 && array->buffers[0] != NULL &&
+                           !bit(array->buffers[0], slot))) {
     fputs("null", file);
   } else if (schema->dictionary != NULL && array->dictionary == NULL) {
     write_value(file, schema->dictionary, array, row);

@@ -33,14 +33,13 @@ void encode_batch(ashuf_ctx *ctx, const struct test_column *batch,
 }
 
 ashuf_status decode_block(ashuf_ctx *ctx, const uint8_t *data, size_t size,
-                          const struct ashuf_decode_options *options,
-                          const ashuf_schema **schema, struct ArrowArray *batch,
-                          struct ashuf_error *error) {
+                          const struct ashuf_decode_options *options, const ashuf_schema **schema,
+                          struct ArrowArray *batch, struct ashuf_error *error) {
   struct ashuf_bytes bytes = {.data = data, .size = size};
   const ashuf_schema *own_schema = NULL;
   struct ArrowArray own_batch;
-  ashuf_status status = ashuf_block_decode(ctx, &bytes, options, &own_schema, &own_batch, NULL,
-                                           error);
+  ashuf_status status =
+      ashuf_block_decode(ctx, &bytes, options, &own_schema, &own_batch, NULL, error);
   if (status != ASHUF_OK) return status;
   if (schema != NULL) *schema = own_schema;
   if (batch != NULL)
@@ -64,8 +63,8 @@ static void expect_row_equal(const struct ArrowSchema *got_schema, const struct 
 }
 
 int expect_blocks_equal(ashuf_ctx *ctx, const struct ashuf_buffer *out,
-                        const struct ashuf_decode_options *options,
-                        const struct test_column *batch, const int64_t *rows, int64_t n_rows) {
+                        const struct ashuf_decode_options *options, const struct test_column *batch,
+                        const int64_t *rows, int64_t n_rows) {
   int blocks = 0;
   int64_t row = 0;
   if (rows == NULL) n_rows = batch->array.length;
@@ -76,9 +75,9 @@ int expect_blocks_equal(ashuf_ctx *ctx, const struct ashuf_buffer *out,
             &error);
     const ashuf_schema *schema = NULL;
     struct ArrowArray got;
-    require(decode_block(ctx, out->data + at, info.size, options, &schema, &got, &error) ==
-                ASHUF_OK,
-            "decode", &error);
+    require(
+        decode_block(ctx, out->data + at, info.size, options, &schema, &got, &error) == ASHUF_OK,
+        "decode", &error);
     struct ArrowSchema exported;
     require(ashuf_schema_export(schema, &exported, &error) == ASHUF_OK, "export", &error);
     for (int64_t i = 0; i < got.length; i++, row++)

@@ -18,8 +18,8 @@ void encode_batch(ashuf_ctx *ctx, const struct test_column *batch,
  * blocks. dictionaries are compared by the values they stand for.
  */
 int expect_blocks_equal(ashuf_ctx *ctx, const struct ashuf_buffer *out,
-                        const struct ashuf_decode_options *options,
-                        const struct test_column *batch, const int64_t *rows, int64_t n_rows);
+                        const struct ashuf_decode_options *options, const struct test_column *batch,
+                        const int64_t *rows, int64_t n_rows);
 
 /* Appends a block with codec NONE around an IPC stream; the field count is given. */
 void wrap_stream(const uint8_t *stream, size_t size, uint64_t columns, struct ashuf_buffer *out);
@@ -29,9 +29,8 @@ void put_bytes(struct ashuf_buffer *out, const void *bytes, size_t size);
 
 /* Decodes one borrowed block; returns the status. schema and batch may be NULL. */
 ashuf_status decode_block(ashuf_ctx *ctx, const uint8_t *data, size_t size,
-                          const struct ashuf_decode_options *options,
-                          const ashuf_schema **schema, struct ArrowArray *batch,
-                          struct ashuf_error *error);
+                          const struct ashuf_decode_options *options, const ashuf_schema **schema,
+                          struct ArrowArray *batch, struct ashuf_error *error);
 
 /* The whole of a file under ASHUF_TEST_DATA, malloced; NULL where it is not there. */
 uint8_t *read_test_data(const char *path, size_t *size);

@@ -61,9 +61,7 @@ static int fault_lstat(const char *path, struct stat *out) {
 static int fault_fchmod(int fd, mode_t mode) {
   return fails("fchmod", false) ? -1 : os_system()->fchmod(fd, mode);
 }
-static int fault_fsync(int fd) {
-  return fails("fsync", false) ? -1 : os_system()->fsync(fd);
-}
+static int fault_fsync(int fd) { return fails("fsync", false) ? -1 : os_system()->fsync(fd); }
 static int fault_rename(const char *from, const char *to) {
   return fails("rename", true) ? -1 : os_system()->rename(from, to);
 }
@@ -95,18 +93,8 @@ void os_faults_start(enum os_fault kind, int n, int code) {
   os_replace(&table);
 }
 
-void os_faults_stop(void) {
-  os_replace(NULL);
-}
-int os_faults_calls(void) {
-  return calls;
-}
-bool os_faults_hit(void) {
-  return hit;
-}
-int os_faults_open(void) {
-  return open_files;
-}
-const char *os_faults_name(void) {
-  return hit_name;
-}
+void os_faults_stop(void) { os_replace(NULL); }
+int os_faults_calls(void) { return calls; }
+bool os_faults_hit(void) { return hit; }
+int os_faults_open(void) { return open_files; }
+const char *os_faults_name(void) { return hit_name; }

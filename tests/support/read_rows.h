@@ -28,7 +28,7 @@ struct row_texts {
   char **list;
   size_t n;
   size_t batches;
-  int64_t most; /* rows of the largest batch */
+  int64_t most;        /* rows of the largest batch */
   ashuf_status status; /* of what ended the stream */
   struct ashuf_error error;
   struct ashuf_read_stats stats;

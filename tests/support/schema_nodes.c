@@ -10,9 +10,7 @@ struct node {
 
 static struct node *nodes;
 
-static void release(struct ArrowSchema *schema) {
-  schema->release = NULL;
-}
+static void release(struct ArrowSchema *schema) { schema->release = NULL; }
 
 struct ArrowSchema *schema_node_flags(const char *format, const char *name, int64_t flags) {
   struct node *node = calloc(1, sizeof *node);

@@ -66,12 +66,8 @@ static int each_entry(int remove_them) {
   return n;
 }
 
-int scratch_count(void) {
-  return each_entry(0);
-}
-void scratch_clear(void) {
-  (void)each_entry(1);
-}
+int scratch_count(void) { return each_entry(0); }
+void scratch_clear(void) { (void)each_entry(1); }
 
 void scratch_end(void) {
   scratch_clear();

@@ -154,9 +154,9 @@ static void take_list_views(const struct source *source, const struct selection 
   struct row_range *ranges = exactly(n * sizeof *ranges);
   uint8_t *offsets = exactly(n * width);
   uint8_t *sizes = exactly(n * width);
-  assert_int_equal(gather_list_views(source, selection, validity, offsets, sizes, &total, ranges,
-                                     &child, NULL),
-                   ASHUF_OK);
+  assert_int_equal(
+      gather_list_views(source, selection, validity, offsets, sizes, &total, ranges, &child, NULL),
+      ASHUF_OK);
   assert_int_equal(child.n_rows, total);
   out->buffers[1] = offsets;
   out->buffers[2] = sizes;

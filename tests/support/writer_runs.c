@@ -36,8 +36,7 @@ static struct test_column make_rows(const struct run_rows *rows, int64_t first, 
   for (int i = 0; i < rows->n_types; i++) {
     char name[16];
     (void)snprintf(name, sizeof name, "c%d", i);
-    columns[i + 1] =
-        column_random(name, rows->types[i], &random, rows->null_percent, rows->n_rows);
+    columns[i + 1] = column_random(name, rows->types[i], &random, rows->null_percent, rows->n_rows);
   }
   struct test_column batch = batch_of(columns, rows->n_types + 1);
   batch.array.offset = first;

@@ -1,9 +1,9 @@
 /* Bitmaps, buffers, arenas, errors: the pieces that everything else is made of. */
 #include "base/arena.h"
-#include "base/cpu.h"
 #include "base/bits.h"
 #include "base/buffer.h"
 #include "base/bytes.h"
+#include "base/cpu.h"
 #include "base/error.h"
 
 #include <setjmp.h>
@@ -103,7 +103,8 @@ static void errors_never_print_input_raw(void **state) {
 static void an_error_says_what_and_where(void **state) {
   (void)state;
   struct ashuf_error error;
-  assert_int_equal(error_at(&error, ASHUF_BAD_FRAMING, 7, 42, "cut after %d", 3), ASHUF_BAD_FRAMING);
+  assert_int_equal(error_at(&error, ASHUF_BAD_FRAMING, 7, 42, "cut after %d", 3),
+                   ASHUF_BAD_FRAMING);
   assert_int_equal(error.site, 7);
   assert_int_equal(error.offset, 42);
   assert_int_equal(error.space, ASHUF_SPACE_STREAM);
@@ -124,7 +125,7 @@ static void every_status_has_a_name_and_a_text(void **state) {
   (void)state;
   assert_string_equal(ashuf_status_name(ASHUF_BAD_HEADER), "BAD_HEADER");
   assert_string_equal(ashuf_status_name(12345), "UNKNOWN");
-#define CHECK(name, number, text) \
+#define CHECK(name, number, text)         \
   assert_int_equal(ASHUF_##name, number); \
   assert_string_equal(ashuf_status_text(number), text);
   ASHUF_STATUS_LIST(CHECK)

@@ -70,9 +70,9 @@ static void chosen_rows_keep_their_order(void **state) {
     encode.codec = ASHUF_CODEC_ZSTD;
     encode.max_rows = 64;
     out.size = 0;
-    assert_int_equal(ashuf_block_encode_rows(ctx, schema, &batch.array, rows, 200, &encode, &out,
-                                             &error),
-                     ASHUF_OK);
+    assert_int_equal(
+        ashuf_block_encode_rows(ctx, schema, &batch.array, rows, 200, &encode, &out, &error),
+        ASHUF_OK);
     assert_int_equal(expect_blocks_equal(ctx, &out, NULL, &batch, rows, 200), 4);
     ashuf_schema_free(schema);
     column_free(&batch);

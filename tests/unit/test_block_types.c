@@ -40,8 +40,8 @@ static struct test_column shared_views(int64_t n, int32_t size, int32_t distinct
     memcpy(views + i * 16 + 12, &offset, 4);
   }
   const int64_t sizes[] = {(int64_t)distinct * size};
-  struct test_column column = column_views("v", "vz", views, NULL, n, (const void *[]){bytes},
-                                           sizes, 1);
+  struct test_column column =
+      column_views("v", "vz", views, NULL, n, (const void *[]){bytes}, sizes, 1);
   free(bytes);
   free(views);
   return column;
@@ -171,8 +171,9 @@ static int blocks_below_limit(ashuf_ctx *ctx, const char *type, uint64_t seed) {
 /* Some seeds make views that all stand in themselves, which need no offset. */
 static void blocks_are_cut_before_an_offset_overflows(void **state) {
   (void)state;
-  static const char *const types[] = {"vu", "list_view(i)", "large_list_view(vu)", "dense(i,u)",
-                                      "runs:i(u)", "list(vu)", "dict:i(list_view(vu))"};
+  static const char *const types[] = {
+      "vu",        "list_view(i)", "large_list_view(vu)",  "dense(i,u)",
+      "runs:i(u)", "list(vu)",     "dict:i(list_view(vu))"};
   ashuf_ctx *ctx = new_ctx();
   for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
     int blocks = 0;
@@ -184,8 +185,9 @@ static void blocks_are_cut_before_an_offset_overflows(void **state) {
 
 static void t31_null_columns_stand_anywhere(void **state) {
   (void)state;
-  static const char *const types[] = {"n", "list(n)", "struct(n,i)", "map(u,n)", "list_view(n)",
-                                      "sparse(n,i)", "dense(n,i)", "runs:i(n)"};
+  static const char *const types[] = {"n",          "list(n)",      "struct(n,i)",
+                                      "map(u,n)",   "list_view(n)", "sparse(n,i)",
+                                      "dense(n,i)", "runs:i(n)"};
   ashuf_ctx *ctx = new_ctx();
   for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
     struct ashuf_buffer out = ASHUF_BUFFER_INIT;
@@ -248,8 +250,8 @@ static void rows_that_name_nothing_are_refused(void **state) {
   int64_t one = 1;
   int64_t two = 2;
   int32_t values[] = {1, 2};
-  expect_bad(column_list_view("l", "+vl", &one, &two, NULL, 1,
-                              column_int32("item", values, NULL, 2)));
+  expect_bad(
+      column_list_view("l", "+vl", &one, &two, NULL, 1, column_int32("item", values, NULL, 2)));
   int8_t id = 6;
   int32_t offset = 2;
   struct test_column child = column_int32("i", values, NULL, 2);

@@ -72,8 +72,8 @@ static void in_portions(struct cutting *cutting, int64_t rows, int64_t portion,
   }
   struct row_range range;
   struct selection rest = range_of(&range, done, rows - done);
-  assert_int_equal(block_encode_selection(cutting->encoder, &cutting->set, &rest,
-                                          &cutting->options, out, NULL, &stats, NULL),
+  assert_int_equal(block_encode_selection(cutting->encoder, &cutting->set, &rest, &cutting->options,
+                                          out, NULL, &stats, NULL),
                    ASHUF_OK);
   assert_int_equal(stats.rows, rows);
 }

@@ -350,9 +350,7 @@ static void a_limit_refuses_the_window_before_it_is_allocated(void **state) {
 
 #endif
 
-static void nothing_foreign(void **state) {
-  (void)state;
-}
+static void nothing_foreign(void **state) { (void)state; }
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -93,7 +93,9 @@ static int host_grow(void *user_data, uint64_t bytes) {
   *left -= (int64_t)bytes;
   return 0;
 }
-static void host_shrink(void *user_data, uint64_t bytes) { *(int64_t *)user_data += (int64_t)bytes; }
+static void host_shrink(void *user_data, uint64_t bytes) {
+  *(int64_t *)user_data += (int64_t)bytes;
+}
 
 static void a_host_grants_and_gets_back(void **state) {
   (void)state;

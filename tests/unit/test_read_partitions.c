@@ -304,8 +304,8 @@ static void t30_a_partition_of_more_than_2_gib_is_streamed_within_a_limit(void *
   for (int b = 0; b < BLOCKS; b++) /* the header and metadata; the zeros are the hole */
     assert_int_equal(pwrite(fd, file.data.data, 4096, (off_t)((uint64_t)b * size)), 4096);
   for (int b = 0; b < BLOCKS; b++)
-    assert_int_equal(pwrite(fd, file.data.data + size - 64, 64,
-                            (off_t)((uint64_t)(b + 1) * size - 64)), 64);
+    assert_int_equal(
+        pwrite(fd, file.data.data + size - 64, 64, (off_t)((uint64_t)(b + 1) * size - 64)), 64);
   ashuf_buffer_free(&file.data);
   (void)close(fd);
   const uint64_t offsets[] = {0, (uint64_t)BLOCKS * size};
@@ -331,7 +331,8 @@ static void t30_a_partition_of_more_than_2_gib_is_streamed_within_a_limit(void *
   ashuf_memory_free(options.memory);
 }
 
-/* Readers that share one limit: each ends well or says that memory is short; the sum stays below. */
+/* Readers that share one limit: each ends well or says that memory is short; the sum stays below.
+ */
 static void t36_readers_sharing_a_limit_stay_below_it(void **state) {
   (void)state;
   int good = 0;

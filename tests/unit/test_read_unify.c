@@ -35,8 +35,7 @@ static struct test_column plain_words(const char *name) {
 static struct test_column encoded_words(const char *name, const char *index) {
   static const char *const values[] = {"sea", "", "bee", NULL, "a", "unused"};
   static const int64_t indices[] = {4, 3, 2, 1, 4, 0, 99, 2};
-  return column_dictionary(name, index, indices, "11111101", 8,
-                           column_strings("", "u", values, 6));
+  return column_dictionary(name, index, indices, "11111101", 8, column_strings("", "u", values, 6));
 }
 
 static ashuf_schema *schema_of(struct test_column batch) {
@@ -46,17 +45,14 @@ static ashuf_schema *schema_of(struct test_column batch) {
   return schema;
 }
 
-static struct test_column one(struct test_column column) {
-  return batch_of(&column, 1);
-}
+static struct test_column one(struct test_column column) { return batch_of(&column, 1); }
 
 /* Blocks: utf8, dictionary<int32>, utf8, dictionary<int8>, ... of the same 8 rows. */
 static const char *alternate(int plain_first) {
   struct block_file file = {0};
   for (int i = 0; i < 6; i++) {
     bool plain = (i + plain_first) % 2 == 1;
-    block_file_put(&file,
-                   one(plain ? plain_words("w") : encoded_words("w", i % 4 < 2 ? "i" : "c")),
+    block_file_put(&file, one(plain ? plain_words("w") : encoded_words("w", i % 4 < 2 ? "i" : "c")),
                    i % 3 == 0 ? ASHUF_CODEC_NONE : ASHUF_CODEC_LZ4);
   }
   block_file_end_partition(&file);
@@ -65,15 +61,15 @@ static const char *alternate(int plain_first) {
 }
 
 static void expect_words(const struct row_texts *rows) {
-  static const char *const texts[] = {"{x61}", "{null}", "{x626565}", "{x}",
-                                      "{x61}", "{x736561}", "{null}", "{x626565}"};
+  static const char *const texts[] = {"{x61}", "{null}",    "{x626565}", "{x}",
+                                      "{x61}", "{x736561}", "{null}",    "{x626565}"};
   assert_int_equal(rows->status, ASHUF_OK);
   assert_int_equal(rows->n, 48);
   for (size_t i = 0; i < rows->n; i++) assert_string_equal(rows->list[i], texts[i % 8]);
 }
 
-static const char *format_of(const char *path, const struct ashuf_read_options *options,
-                             char *out, char *values) {
+static const char *format_of(const char *path, const struct ashuf_read_options *options, char *out,
+                             char *values) {
   struct ArrowArrayStream stream;
   struct ArrowSchema schema;
   assert_int_equal(ashuf_read_files(&path, 1, options, &stream, NULL), ASHUF_OK);

@@ -49,9 +49,7 @@ static void expect(struct opened *opened, ashuf_status want, const char *label) 
   }
 }
 
-static struct test_column column_x(void) {
-  return column_int32("x", numbers, "1101", 4);
-}
+static struct test_column column_x(void) { return column_int32("x", numbers, "1101", 4); }
 
 static void lengths_and_counts_are_checked(void **state) {
   (void)state;

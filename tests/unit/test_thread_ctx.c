@@ -38,8 +38,8 @@ struct reentry {
 static void decode_again(struct ashuf_bytes *bytes) {
   struct reentry *reentry = bytes->private_data;
   bytes->release = NULL;
-  reentry->status = decode_block(reentry->ctx, reentry->block.data, reentry->block.size, NULL, NULL,
-                                 NULL, NULL);
+  reentry->status =
+      decode_block(reentry->ctx, reentry->block.data, reentry->block.size, NULL, NULL, NULL, NULL);
 }
 
 static void a_call_inside_a_call_is_refused(void **state) {

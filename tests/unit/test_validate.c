@@ -24,9 +24,7 @@ static uint64_t next_random(void) {
   return seed;
 }
 
-static int64_t below(int64_t n) {
-  return (int64_t)(next_random() % (uint64_t)n);
-}
+static int64_t below(int64_t n) { return (int64_t)(next_random() % (uint64_t)n); }
 
 /* A copy of exactly size bytes, so that a sanitizer sees a read past them. */
 static void *exact(const void *bytes, size_t size) {

@@ -32,7 +32,8 @@ static int teardown(void **state) {
   return 0;
 }
 
-static void expect_status(ashuf_status found, ashuf_status wanted, const struct ashuf_error *error) {
+static void expect_status(ashuf_status found, ashuf_status wanted,
+                          const struct ashuf_error *error) {
   if (found != wanted) print_error("%s\n", found == ASHUF_OK ? "success" : error->message);
   assert_int_equal(found, wanted);
 }
@@ -148,7 +149,6 @@ static struct run_rows ints(int64_t n_rows) {
   return rows;
 }
 
-
 static void t18_eleven_spills_with_64_descriptors_write_the_same(void **state) {
   (void)state;
   struct run_rows rows = ints(12000);
@@ -185,7 +185,7 @@ static void t20_a_spill_file_cut_short_is_an_error(void **state) {
     push_rows(writer, 500, 500);
     assert_int_equal(writer->spills.n_runs, 1);
     struct spill_file *file = &writer->spills.files[0];
-    assert_int_equal(ftruncate(file->fd, cut == 0 ? (off_t)file->size - 1
+    assert_int_equal(ftruncate(file->fd, cut == 0   ? (off_t)file->size - 1
                                          : cut == 1 ? 0
                                                     : (off_t)file->size / 2),
                      0);
@@ -360,10 +360,10 @@ static void t36_two_writers_and_a_reader_share_one_limit(void **state) {
   ashuf_partitioner *partitioner = new_partitioner(5);
   ashuf_writer *writers[2];
   for (int i = 0; i < 2; i++)
-    expect_status(ashuf_writer_open_files(partitioner, &options,
-                                          scratch_path(i == 0 ? "a.data" : "b.data"), NULL,
-                                          &writers[i], &error),
-                  ASHUF_OK, &error);
+    expect_status(
+        ashuf_writer_open_files(partitioner, &options, scratch_path(i == 0 ? "a.data" : "b.data"),
+                                NULL, &writers[i], &error),
+        ASHUF_OK, &error);
   ashuf_partitioner_free(partitioner);
   int64_t rows = 0;
   for (int i = 0;; i++) {

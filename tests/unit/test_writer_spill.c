@@ -46,7 +46,8 @@ static struct ashuf_writer_options random_options(struct test_random *random) {
   struct ashuf_writer_options options = run_options();
   options.encode.codec = available_codec(random);
   options.encode.max_rows = 1 + random_below(random, random_below(random, 2) ? 40 : 400);
-  options.encode.max_body = random_below(random, 3) == 0 ? 64 + (uint64_t)random_below(random, 9000) : 0;
+  options.encode.max_body =
+      random_below(random, 3) == 0 ? 64 + (uint64_t)random_below(random, 9000) : 0;
   options.encode.layout = (int)random_below(random, 2);
   options.encode.dictionaries = (int)random_below(random, 2);
   return options;
@@ -66,12 +67,13 @@ static void tell(int round, const struct run_rows *rows, int32_t partitions,
                  const struct ashuf_writer_options *options) {
   print_message("round %d: %lld rows,", round, (long long)rows->n_rows);
   for (int i = 0; i < rows->n_types; i++) print_message(" %s", rows->types[i]);
-  print_message("; %d partitions, limit %llu, %d threads, codec %d, spill codec %d, max rows %lld, "
-                "max body %llu, layout %d, dictionaries %d, round bytes %llu\n",
-                partitions, (unsigned long long)options->memory_limit, options->threads,
-                options->encode.codec, options->spill_codec, (long long)options->encode.max_rows,
-                (unsigned long long)options->encode.max_body, options->encode.layout,
-                options->encode.dictionaries, (unsigned long long)writer_round_bytes);
+  print_message(
+      "; %d partitions, limit %llu, %d threads, codec %d, spill codec %d, max rows %lld, "
+      "max body %llu, layout %d, dictionaries %d, round bytes %llu\n",
+      partitions, (unsigned long long)options->memory_limit, options->threads,
+      options->encode.codec, options->spill_codec, (long long)options->encode.max_rows,
+      (unsigned long long)options->encode.max_body, options->encode.layout,
+      options->encode.dictionaries, (unsigned long long)writer_round_bytes);
 }
 
 static void output_depends_on_rows_and_options_alone(void **state) {
