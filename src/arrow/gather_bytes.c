@@ -153,7 +153,7 @@ size_t gather_bytes(const struct source *source, const struct selection *selecti
 
 const uint8_t *gather_value(const struct source *source, const struct selection *selection,
                             struct selection_cursor *cursor, size_t *size) {
-  row_id room[CHUNK_ROWS];
+  row_id room[1] = {0};
   row_id id = *cursor_ids(selection, cursor, 1, room);
   int width = source->field->byte_width;
   const struct array_view *view = &source->views[row_batch(id)];
