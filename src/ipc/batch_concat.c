@@ -238,7 +238,7 @@ static ashuf_status dress_children(const struct dressing *dressing, const struct
                                    const struct ArrowArray *plain, struct ArrowArray *out) {
   size_t n = (size_t)plain->n_children;
   struct ArrowArray *children = arena_array(dressing->arena, n, sizeof *children);
-  out->children = arena_array(dressing->arena, n, sizeof *out->children);
+  out->children = arena_array(dressing->arena, n, sizeof(void *));
   if (children == NULL || out->children == NULL) return dress_memory(dressing);
   for (size_t i = 0; i < n; i++) {
     out->children[i] = &children[i];
@@ -262,7 +262,7 @@ ashuf_status batch_dress(const ashuf_schema *schema, const struct ArrowArray *pl
   struct dressing dressing = {.arena = arena, .error = error};
   struct ArrowArray root = *plain;
   root.release = release_nothing;
-  root.children = arena_array(arena, (size_t)plain->n_children, sizeof *root.children);
+  root.children = arena_array(arena, (size_t)plain->n_children, sizeof(void *));
   struct ArrowArray *columns = arena_array(arena, (size_t)plain->n_children, sizeof *columns);
   if (root.children == NULL || columns == NULL) return dress_memory(&dressing);
   for (int32_t i = 0; i < schema->n_columns; i++) {

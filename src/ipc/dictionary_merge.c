@@ -112,7 +112,7 @@ static ashuf_status write_body(struct merge *merge, const struct batch_plan *pla
                                struct body **out) {
   ashuf_memory *memory = merge->table->memory;
   struct encoder *encoder = encoder_new(memory);
-  if (encoder == NULL) return no_memory(merge, sizeof *out);
+  if (encoder == NULL) return no_memory(merge, sizeof **out);
   ashuf_status status =
       encoder_open(encoder, ASHUF_CODEC_NONE, 1, 0, &merge->bytes, memory, merge->error);
   if (status == ASHUF_OK) {

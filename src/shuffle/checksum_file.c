@@ -6,24 +6,21 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ENTRY 8
 
-/* "<data_path without .data>.checksum.<ALGO>"; *size: of the allocation. */
-static char *make_path(const char *data_path, int kind, ashuf_memory *memory, size_t *size) {
+char *checksum_file_path(const char *data_path, int kind, ashuf_memory *memory, size_t *size) {
   static const char data[] = ".data";
-  static const char middle[] = ".checksum.";
   const char *name = checksum_name(kind);
   size_t stem = strlen(data_path);
-  size_t end = strlen(data);
+  size_t end = sizeof data - 1;
   if (stem >= end && memcmp(data_path + stem - end, data, end) == 0) stem -= end;
-  *size = stem + strlen(middle) + strlen(name) + 1;
+  *size = stem + sizeof ".checksum." + strlen(name);
   char *path = memory_alloc(memory, *size);
   if (path == NULL) return NULL;
-  memcpy(path, data_path, stem);
-  memcpy(path + stem, middle, strlen(middle));
-  memcpy(path + stem + strlen(middle), name, strlen(name) + 1);
+  (void)snprintf(path, *size, "%.*s.checksum.%s", (int)stem, data_path, name);
   return path;
 }
 
@@ -61,7 +58,7 @@ static ashuf_status load_kind(const char *data_path, int kind, int64_t partition
   struct file file = FILE_INIT;
   struct ashuf_error failure;
   *missing = false;
-  char *path = make_path(data_path, kind, memory, &size);
+  char *path = checksum_file_path(data_path, kind, memory, &size);
   if (path == NULL) return error_memory(error, SITE_CHECKSUM_MEMORY, memory, size);
   ashuf_status status = file_open(&file, path, &failure);
   memory_free(memory, path, size);

@@ -29,6 +29,9 @@ struct checksum_file {
  * CHECKSUM_MISMATCH where the file cannot belong to the output. */
 ashuf_status checksum_file_load(const char *data_path, int64_t partitions, ashuf_memory *memory,
                                 struct checksum_file *out, struct ashuf_error *error);
+/* "<data_path without .data>.checksum.<ALGO>", NUL-terminated; *size: of the allocation. NULL: out
+ * of memory. */
+char *checksum_file_path(const char *data_path, int kind, ashuf_memory *memory, size_t *size);
 void checksum_file_free(struct checksum_file *file, ashuf_memory *memory);
 
 /* Whether there is something to compare a partition of size bytes with. */

@@ -3,28 +3,13 @@
 #include "base/buffer.h"
 #include "base/bytes.h"
 #include "codec/checksum.h"
+#include "shuffle/checksum_file.h"
 #include "shuffle/index.h"
 
 #include <string.h>
 
 /* Numbers written at a time to the checksum file. */
 #define CHECKSUM_PIECE 512
-
-/* ---- Names -------------------------------------------------------------------------------- */
-
-static char *checksum_path_of(const char *data_path, int kind, ashuf_memory *memory, size_t *size) {
-  static const char middle[] = ".checksum.";
-  const char *name = checksum_name(kind);
-  size_t stem = strlen(data_path);
-  if (stem >= 5 && strcmp(data_path + stem - 5, ".data") == 0) stem -= 5;
-  *size = stem + sizeof middle - 1 + strlen(name) + 1;
-  char *path = memory_alloc(memory, *size);
-  if (path == NULL) return NULL;
-  memcpy(path, data_path, stem);
-  memcpy(path + stem, middle, sizeof middle - 1);
-  memcpy(path + stem + sizeof middle - 1, name, strlen(name) + 1);
-  return path;
-}
 
 /* ---- Files -------------------------------------------------------------------------------- */
 
@@ -48,7 +33,7 @@ static ashuf_status open_checksums(struct output_files *files,
                                    const char *data_path, const char *index_path,
                                    struct ashuf_error *error) {
   size_t size = 0;
-  char *path = checksum_path_of(data_path, options->checksum, files->memory, &size);
+  char *path = checksum_file_path(data_path, options->checksum, files->memory, &size);
   if (path == NULL) return error_memory(error, SITE_OUTPUT_MEMORY, files->memory, size);
   ashuf_status status;
   if (index_path != NULL && strcmp(path, index_path) == 0)
