@@ -16,6 +16,11 @@ from interop_support import build_folder, main, run, unavailable  # noqa: E402
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "arrow_rs")
 # Dictionaries with values that are null or equal: we write each value once, and nulls as keys.
 REPACKED = ("dictionary_null_values", "dictionary_uint64")
+# Slots that no row shows, below nulls of fixed-size lists and beside the member that a sparse
+# union selects: what the program gathers has nulls and zeros there, so that its bytes depend on
+# the rows alone; arrow-rs writes, and compares, what lies there.
+HIDDEN_SLOTS = ("fixed_size_list", "fixed_size_list_of_text", "list_of_sparse_union",
+                "sparse_union", "struct_of_union", "together")
 CODECS = ("none", "lz4", "zstd", "snappy")
 LAYOUTS = ("compact", "arrow-rs")
 
@@ -68,8 +73,19 @@ def put(path, content):
     return path
 
 
+def expect_same_rows(theirs, ours):
+    want = ipc_values.decode(read(theirs))
+    got = ipc_values.decode(read(ours))
+    assert got.rows == want.rows, ours
+
+
 def expect_same(pairs):
-    """(theirs, ours): arrow-rs finds the same in both."""
+    """(theirs, ours): arrow-rs finds the same in both; the rows are the same where it would
+    compare slots of sparse unions that no row shows."""
+    by_rows = [pair for pair in pairs if "sparse_union" in str(schema_of(pair[0]))]
+    for theirs, ours in by_rows:
+        expect_same_rows(theirs, ours)
+    pairs = [pair for pair in pairs if pair not in by_rows]
     lines = "".join(f"{theirs}\t{ours}\n" for theirs, ours in pairs)
     command = [PROGRAM, "compare"]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=300)
@@ -124,7 +140,7 @@ def test_blocks_in_its_layout_are_its_bytes():
     different = []
     for name in cases():
         ours = written(name, "--codec", "none", "--layout", "arrow-rs")
-        if name not in REPACKED and ours != read(f"{name}.none.data"):
+        if name not in REPACKED + HIDDEN_SLOTS and ours != read(f"{name}.none.data"):
             different.append(name)
     assert not different, ", ".join(different)
 
