@@ -146,19 +146,6 @@ static ashuf_status out_of_range(const struct source *column, struct ashuf_error
 
 static ALWAYS_INLINE uint64_t sign_bit(int width) { return (uint64_t)1 << (8 * width - 1); }
 
-static ALWAYS_INLINE uint64_t load_unsigned(const uint8_t *at, int width) {
-  switch (width) {
-    case 1:
-      return *at;
-    case 2:
-      return load_u16(at);
-    case 4:
-      return load_u32(at);
-    default:
-      return load_u64(at);
-  }
-}
-
 /* A positive number's bits grow with it, a negative one's fall: those are turned around. */
 static ALWAYS_INLINE uint64_t float_word(const uint8_t *at, int width) {
   if (width == 4) {

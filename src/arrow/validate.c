@@ -250,20 +250,6 @@ int64_t validate_utf8(const void *offsets, int width, int64_t length, const uint
 
 /* ---- Indices ----------------------------------------------------------------------------- */
 
-ALWAYS_INLINE uint64_t index_bits(const void *indices, int width, int64_t i) {
-  const uint8_t *at = (const uint8_t *)indices + i * width;
-  switch (width) {
-    case 1:
-      return *at;
-    case 2:
-      return load_u16(at);
-    case 4:
-      return load_u32(at);
-    default:
-      return load_u64(at);
-  }
-}
-
 /*
  * Whether any value is out of bounds, by the sign bit of
  *   value | (top - value)   where top + 1 is at most half of what the width holds: a value is too
@@ -316,7 +302,7 @@ static int64_t find_bad_index(const void *indices, int width, int64_t length,
                               const uint8_t *validity, uint64_t bound) {
   for (int64_t i = 0; i < length; i++) {
     if (validity != NULL && !bit_get(validity, i)) continue;
-    if (index_bits(indices, width, i) >= bound) return i;
+    if (load_unsigned((const uint8_t *)indices + i * width, width) >= bound) return i;
   }
   return -1;
 }

@@ -101,10 +101,3 @@ void arena_free(struct arena *arena) {
   arena->chunk = NULL;
   arena->used = 0;
 }
-
-size_t arena_held(const struct arena *arena) {
-  size_t held = 0;
-  for (const struct arena_chunk *chunk = arena->chunk; chunk != NULL; chunk = chunk->next)
-    held += chunk->size;
-  return held;
-}

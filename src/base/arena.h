@@ -29,7 +29,5 @@ void *arena_array(struct arena *arena, size_t count, size_t size);
 char *arena_text(struct arena *arena, const char *bytes, size_t size);
 void arena_reset(struct arena *arena, size_t keep);
 void arena_free(struct arena *arena);
-/* Bytes held from the domain. */
-size_t arena_held(const struct arena *arena);
 
 #endif /* ASHUF_BASE_ARENA_H */

@@ -32,6 +32,19 @@ static inline uint64_t load_u64(const void *p) {
 }
 static inline int32_t load_i32(const void *p) { return (int32_t)load_u32(p); }
 static inline int64_t load_i64(const void *p) { return (int64_t)load_u64(p); }
+/* An unsigned number of 1, 2, 4 or 8 bytes; a constant width costs no switch. */
+static inline uint64_t load_unsigned(const void *p, int width) {
+  switch (width) {
+    case 1:
+      return *(const uint8_t *)p;
+    case 2:
+      return load_u16(p);
+    case 4:
+      return load_u32(p);
+    default:
+      return load_u64(p);
+  }
+}
 static inline void store_u16(void *p, uint16_t v) { memcpy(p, &v, sizeof v); }
 static inline void store_u32(void *p, uint32_t v) { memcpy(p, &v, sizeof v); }
 static inline void store_u64(void *p, uint64_t v) { memcpy(p, &v, sizeof v); }

@@ -4,13 +4,7 @@
  * Legal order: map_file_open -> map_file_seek, map_file_next ... -> map_file_close. Once open
  * nothing in it changes, so that threads may share it, each with a cursor and a context.
  *
- * A block is read whole, into an allocation of its own that the decoder is given and that
- * arrays of an uncompressed block may live in:
- *
- *     base (64-byte aligned)   base + 44             base + 64
- *     | struct block_memory    | 20 bytes of header  | IPC stream ...
- *
- * With the stream at a multiple of 64 the body's buffers are as aligned as their writer made them.
+ * A block is read whole, into memory of its own (block_memory.h) that the decoder is given.
  */
 #ifndef ASHUF_SHUFFLE_MAP_FILE_H
 #define ASHUF_SHUFFLE_MAP_FILE_H
@@ -71,8 +65,6 @@ void block_place_set(struct block_place *place, const ashuf_map_file *file,
 /* Puts the place in front of the message and into the error. */
 void block_place_tell(const struct block_place *place, struct ashuf_error *error);
 
-/* size bytes for a block at 44 mod 64, given with their release; NULL: out of memory. */
-uint8_t *block_memory_new(ashuf_memory *memory, size_t size, struct ashuf_bytes *out);
 /* TRUNCATED: what takes need bytes at offset, and left are there. */
 ashuf_status block_cut(int site, uint64_t offset, const char *what, uint64_t need, uint64_t left,
                        struct ashuf_error *error);

@@ -1,5 +1,7 @@
 #include "shuffle/map_file.h"
 
+#include "shuffle/block_memory.h"
+
 #include <inttypes.h>
 #include <string.h>
 

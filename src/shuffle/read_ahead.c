@@ -1,6 +1,7 @@
 #include "shuffle/read_ahead.h"
 
 #include "base/bytes.h"
+#include "shuffle/block_memory.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 #include "shuffle/run_cursor.h"
 
+#include "shuffle/block_memory.h"
+
 #include <string.h>
 
 /* ---- The directory ------------------------------------------------------------------------ */
@@ -78,24 +80,6 @@ ashuf_status run_cursor_take(struct run_cursor *cursor, int64_t n, struct ashuf_
 
 /* ---- Blocks ------------------------------------------------------------------------------- */
 
-/* The block starts here in its allocation, so that its stream is at a multiple of 64. */
-#define BLOCK_START (BODY_ALIGNMENT - ASHUF_BLOCK_HEADER_SIZE)
-
-/* In front of the block: what its release needs. */
-struct block_memory {
-  ashuf_memory *memory; /* a reference */
-  size_t size;
-};
-_Static_assert(sizeof(struct block_memory) <= BLOCK_START, "the block stands behind this");
-
-static void block_release(struct ashuf_bytes *bytes) {
-  struct block_memory *block = bytes->private_data;
-  ashuf_memory *memory = block->memory;
-  memory_free_aligned(memory, block, block->size);
-  ashuf_memory_free(memory);
-  bytes->release = NULL;
-}
-
 static ashuf_status read_header(struct run_cursor *cursor, struct ashuf_block_info *info,
                                 struct ashuf_error *error) {
   uint64_t left = cursor->blocks_end - cursor->block;
@@ -117,18 +101,15 @@ static ashuf_status read_block(struct run_cursor *cursor, uint64_t block_size, a
                                struct ashuf_bytes *out, struct ashuf_error *error) {
   uint64_t left = cursor->blocks_end - cursor->block - block_size;
   size_t more = left < ASHUF_BLOCK_HEADER_SIZE ? 0 : ASHUF_BLOCK_HEADER_SIZE;
-  size_t size = BLOCK_START + (size_t)block_size + more;
-  struct block_memory *block = memory_aligned(memory, size);
-  if (block == NULL) return error_memory(error, SITE_SPILLS_MEMORY, memory, size);
-  *block = (struct block_memory){ashuf_memory_ref(memory), size};
-  uint8_t *bytes = (uint8_t *)block + BLOCK_START;
-  *out = (struct ashuf_bytes){bytes, (size_t)block_size, block_release, block};
-  ashuf_status status =
-      spill_file_read_at(cursor->file, cursor->block, bytes, (size_t)block_size + more, error);
+  size_t size = (size_t)block_size + more;
+  uint8_t *bytes = block_memory_new(memory, size, out);
+  if (bytes == NULL) return error_memory(error, SITE_SPILLS_MEMORY, memory, size);
+  ashuf_status status = spill_file_read_at(cursor->file, cursor->block, bytes, size, error);
   if (status != ASHUF_OK) {
-    block_release(out);
+    out->release(out);
     return status;
   }
+  out->size = (size_t)block_size;
   memcpy(cursor->header, bytes + block_size, more);
   cursor->has_header = more != 0;
   cursor->block += block_size;
