@@ -240,6 +240,47 @@ ASHUF_API ashuf_status ashuf_block_encode_rows(ashuf_ctx *ctx, const ashuf_schem
                                                const struct ashuf_encode_options *options,
                                                struct ashuf_buffer *out, struct ashuf_error *error);
 
+/* ---- Encode without copying -------------------------------------------------------------- */
+
+/* A piece of memory; a struct iovec of POSIX has the same members in the same order. */
+struct ashuf_segment {
+  const void *data;
+  size_t size; /* bytes, never 0 */
+};
+
+/*
+ * Blocks as pieces of memory, in order: list[0, n) joined are the blocks. Some pieces lie in the
+ * batches that were encoded, the others in memory of this struct. Starts as ASHUF_SEGMENTS_INIT;
+ * one thread at a time.
+ */
+struct ashuf_segments {
+  const struct ashuf_segment *list; /* valid until the next call with this struct */
+  size_t n;
+  uint64_t bytes;                         /* of all pieces */
+  struct ashuf_buffer own, loans, pieces; /* the library's: do not touch */
+};
+#define ASHUF_SEGMENTS_INIT \
+  { 0, 0, 0, ASHUF_BUFFER_INIT, ASHUF_BUFFER_INIT, ASHUF_BUFFER_INIT }
+
+/* Forgets the pieces and keeps the memory for the next blocks. */
+ASHUF_API void ashuf_segments_clear(struct ashuf_segments *segments);
+ASHUF_API void ashuf_segments_free(struct ashuf_segments *segments);
+
+/*
+ * As ashuf_block_encode with codec NONE, whose bytes the appended pieces are, but values that can
+ * go out as they stand in batch are not copied: runs of fixed-width values, strings and data
+ * behind views, of columns without nulls. batch must live, unchanged, for as long as the pieces are
+ * used. Metadata, validity, offsets, booleans, dictionary indices and columns with nulls are
+ * copied. options may be NULL; a codec other than NONE is INVALID_ARGUMENT, no codec is NONE here.
+ * On failure out has the pieces it had (list may have moved). Any number of pieces: writev takes
+ * IOV_MAX at once.
+ */
+ASHUF_API ashuf_status ashuf_block_encode_iov(ashuf_ctx *ctx, const ashuf_schema *schema,
+                                              const struct ArrowArray *batch,
+                                              const struct ashuf_encode_options *options,
+                                              struct ashuf_segments *out,
+                                              struct ashuf_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -106,3 +106,30 @@ ashuf_status ashuf_block_encode_rows(ashuf_ctx *ctx, const ashuf_schema *schema,
   if (status != ASHUF_OK) return status;
   return leave(ctx, context_encode(ctx, schema, batch, rows, n_rows, options, out, error));
 }
+
+ashuf_status ashuf_block_encode_iov(ashuf_ctx *ctx, const ashuf_schema *schema,
+                                    const struct ArrowArray *batch,
+                                    const struct ashuf_encode_options *options,
+                                    struct ashuf_segments *out, struct ashuf_error *error) {
+  if (ctx == NULL || schema == NULL || batch == NULL || out == NULL)
+    return missing(error, "ctx, schema, batch or out");
+  ashuf_status status = enter(ctx, error);
+  if (status != ASHUF_OK) return status;
+  return leave(ctx, context_encode_segments(ctx, schema, batch, options, out, error));
+}
+
+void ashuf_segments_clear(struct ashuf_segments *segments) {
+  if (segments == NULL) return;
+  segments->list = NULL;
+  segments->n = 0;
+  segments->bytes = 0;
+  segments->own.size = segments->loans.size = segments->pieces.size = 0;
+}
+
+void ashuf_segments_free(struct ashuf_segments *segments) {
+  if (segments == NULL) return;
+  ashuf_segments_clear(segments);
+  ashuf_buffer_free(&segments->own);
+  ashuf_buffer_free(&segments->loans);
+  ashuf_buffer_free(&segments->pieces);
+}

@@ -19,7 +19,8 @@
 struct block_encoder {
   ashuf_memory *memory; /* a reference */
   struct encoder *codec;
-  struct arena arena; /* plans and what they gathered; emptied after each block */
+  struct arena arena;         /* plans and what they gathered; emptied after each block */
+  struct ashuf_buffer *loans; /* of block_encoder_lend, or NULL */
   /* Bound to the schema of the last call: */
   ashuf_schema *schema; /* a reference */
   ashuf_schema *output; /* what is written: a reference; the plain schema or the schema itself */
@@ -53,6 +54,10 @@ void block_encoder_free(struct block_encoder *encoder) {
 void block_encoder_trim(struct block_encoder *encoder, size_t cap) {
   encoder_trim(encoder->codec, cap);
   arena_reset(&encoder->arena, cap);
+}
+
+void block_encoder_lend(struct block_encoder *encoder, struct ashuf_buffer *loans) {
+  encoder->loans = loans;
 }
 
 /* ---- Options ------------------------------------------------------------------------------ */
@@ -215,7 +220,7 @@ static ashuf_status write_stream(const struct block_job *job, const struct batch
 static bool reserve_block(const struct block_job *job, const struct batch_plans *plans) {
   uint64_t body = plans->body_length;
   uint64_t bound = body + body / 128 + ((uint64_t)64 << 10);
-  if (body < LARGE_BODY)
+  if (body < LARGE_BODY || job->encoder->loans != NULL)
     return buffer_reserve(job->out, job->encoder->memory, ASHUF_BLOCK_HEADER_SIZE);
   return buffer_reserve_exact(job->out, job->encoder->memory, (size_t)bound);
 }
@@ -231,12 +236,14 @@ static ashuf_status write_block(const struct block_job *job, const struct batch_
   ashuf_status status = encoder_open(encoder->codec, job->options->codec, job->options->has_level,
                                      job->options->level, job->out, encoder->memory, job->error);
   if (status != ASHUF_OK) return status;
+  if (encoder->loans != NULL) encoder_lend_to(encoder->codec, encoder->loans);
   status = write_stream(job, plans);
   uint64_t raw = encoder_position(encoder->codec);
   ashuf_status closed = encoder_close(encoder->codec, status == ASHUF_OK ? job->error : NULL);
   if (status == ASHUF_OK) status = closed;
   if (status != ASHUF_OK) return status;
-  uint64_t length = job->out->size - start;
+  uint64_t length = encoder->loans != NULL ? ASHUF_BLOCK_HEADER_SIZE + raw /* codec NONE */
+                                           : job->out->size - start;
   if (length - BLOCK_LENGTH_SIZE > BLOCK_MAX_LENGTH)
     return error_set(job->error, ASHUF_SIZE_LIMIT, SITE_ENCODE_SIZE,
                      "%lld rows make a block of %llu bytes, more than a block may have",

@@ -40,6 +40,13 @@ void block_encoder_free(struct block_encoder *encoder);
 /* Drops contexts and scratch above cap. */
 void block_encoder_trim(struct block_encoder *encoder, size_t cap);
 
+/*
+ * From now on blocks of codec NONE lend what they need not copy (encoder_lend): out then holds the
+ * rest, and loans says what stands where in between. Only codec NONE may be used until loans are
+ * NULL again. A failed call leaves entries behind in loans.
+ */
+void block_encoder_lend(struct block_encoder *encoder, struct ashuf_buffer *loans);
+
 /* given over the defaults; own is then complete: no field means "default" any more. */
 void encode_options_resolve(struct ashuf_encode_options *own,
                             const struct ashuf_encode_options *given);

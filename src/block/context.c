@@ -155,14 +155,18 @@ static ashuf_status check_rows(const int64_t *rows, int64_t n_rows, int64_t leng
   return ASHUF_OK;
 }
 
+static ashuf_status make_encoder(ashuf_ctx *ctx, struct ashuf_error *error) {
+  if (ctx->encoder == NULL) ctx->encoder = block_encoder_new(ctx->memory);
+  return ctx->encoder != NULL ? ASHUF_OK : error_memory(error, SITE_ENCODE_MEMORY, ctx->memory, 1);
+}
+
 static ashuf_status encode_pushed(ashuf_ctx *ctx, const int64_t *rows, int64_t n_rows,
                                   const struct ashuf_encode_options *options,
                                   struct ashuf_buffer *out, struct ashuf_error *error) {
   int64_t length = ctx->batch.lengths[0];
   ashuf_status status = check_rows(rows, rows == NULL ? 0 : n_rows, length, error);
+  if (status == ASHUF_OK) status = make_encoder(ctx, error);
   if (status != ASHUF_OK) return status;
-  if (ctx->encoder == NULL) ctx->encoder = block_encoder_new(ctx->memory);
-  if (ctx->encoder == NULL) return error_memory(error, SITE_ENCODE_MEMORY, ctx->memory, 1);
   struct row_range all = {row_id_of(0, 0), length};
   struct selection selection = {.n_rows = length, .ranges = &all, .n_ranges = 1};
   /* Batch 0: a row number is its own row id. */
@@ -190,5 +194,18 @@ ashuf_status context_encode(ashuf_ctx *ctx, const ashuf_schema *schema,
   if (status != ASHUF_OK) return status;
   status = encode_pushed(ctx, rows, n_rows, &own, out, error);
   source_set_clear(&ctx->batch);
+  return status;
+}
+
+ashuf_status context_encode_lending(ashuf_ctx *ctx, const ashuf_schema *schema,
+                                    const struct ArrowArray *batch,
+                                    const struct ashuf_encode_options *options,
+                                    struct ashuf_buffer *out, struct ashuf_buffer *loans,
+                                    struct ashuf_error *error) {
+  ashuf_status status = make_encoder(ctx, error);
+  if (status != ASHUF_OK) return status;
+  block_encoder_lend(ctx->encoder, loans);
+  status = context_encode(ctx, schema, batch, NULL, 0, options, out, error);
+  block_encoder_lend(ctx->encoder, NULL);
   return status;
 }

@@ -37,5 +37,16 @@ ashuf_status context_encode(ashuf_ctx *ctx, const ashuf_schema *schema,
                             const struct ArrowArray *batch, const int64_t *rows, int64_t n_rows,
                             const struct ashuf_encode_options *options, struct ashuf_buffer *out,
                             struct ashuf_error *error);
+/* A whole batch of codec NONE, lending what need not be copied (block_encoder_lend). */
+ashuf_status context_encode_lending(ashuf_ctx *ctx, const ashuf_schema *schema,
+                                    const struct ArrowArray *batch,
+                                    const struct ashuf_encode_options *options,
+                                    struct ashuf_buffer *out, struct ashuf_buffer *loans,
+                                    struct ashuf_error *error);
+/* Arguments as ashuf_block_encode_iov. */
+ashuf_status context_encode_segments(ashuf_ctx *ctx, const ashuf_schema *schema,
+                                     const struct ArrowArray *batch,
+                                     const struct ashuf_encode_options *options,
+                                     struct ashuf_segments *out, struct ashuf_error *error);
 
 #endif /* ASHUF_BLOCK_CONTEXT_H */

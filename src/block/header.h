@@ -38,7 +38,8 @@ enum {
   SITE_ENCODE_ROWS = 818,
   SITE_SCHEMA_BODY = 819,
   SITE_DECODE_OPTIONS = 820,
-  SITE_CTX_BUSY = 821
+  SITE_CTX_BUSY = 821,
+  SITE_ENCODE_SEGMENTS = 822
 };
 
 /* Reads a whole header; size is what there is from its first byte on. */

@@ -112,6 +112,21 @@ void encoder_write(struct encoder *encoder, const void *bytes, size_t size);
 void encoder_zeros(struct encoder *encoder, size_t size);
 /* Bytes written so far. */
 uint64_t encoder_position(const struct encoder *encoder);
+
+/*
+ * Codec NONE without copying: once a stream has been opened, encoder_lend_to gives it a list for
+ * what it need not copy, an array of struct encoder_loan that is appended to. encoder_lend is
+ * encoder_write for bytes that outlive the list: they are put there where there is such a list and
+ * they are many, and written else. Bytes lent count for encoder_position as others do.
+ */
+struct encoder_loan {
+  size_t at; /* the size of out when they were lent: what stands in front of them */
+  const void *bytes;
+  size_t size;
+};
+void encoder_lend_to(struct encoder *encoder, struct ashuf_buffer *loans);
+void encoder_lend(struct encoder *encoder, const void *bytes, size_t size);
+
 /* Ends the stream. On failure out has grown by garbage: the caller cuts it back. */
 ashuf_status encoder_close(struct encoder *encoder, struct ashuf_error *error);
 

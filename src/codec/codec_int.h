@@ -168,6 +168,7 @@ struct encoder {
   struct trim_state trim;
   struct ashuf_buffer *out;
   ashuf_memory *out_memory;
+  struct ashuf_buffer *loans; /* NULL: everything is copied */
   uint8_t *step;
   size_t used;
   uint64_t position;

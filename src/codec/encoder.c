@@ -83,6 +83,7 @@ ashuf_status encoder_open(struct encoder *e, int codec, int has_level, int level
   e->trim.used |= 1u << codec;
   e->out = out;
   e->out_memory = memory;
+  e->loans = NULL;
   e->used = 0;
   e->position = 0;
   e->failed = ASHUF_OK;
@@ -154,6 +155,25 @@ void encoder_write(struct encoder *e, const void *bytes, size_t size) {
   } else {
     write_steps(e, bytes, size);
   }
+}
+
+/* Fewer bytes than this are cheaper to copy than to list. */
+#define LOAN_LEAST 256
+
+void encoder_lend_to(struct encoder *e, struct ashuf_buffer *loans) {
+  if (e->codec == NULL) e->loans = loans;
+}
+
+void encoder_lend(struct encoder *e, const void *bytes, size_t size) {
+  if (e->loans == NULL || size < LOAN_LEAST || e->failed != ASHUF_OK) {
+    encoder_write(e, bytes, size);
+    return;
+  }
+  const struct encoder_loan loan = {e->out->size, bytes, size};
+  if (buffer_append(e->loans, e->out_memory, &loan, sizeof loan))
+    e->position += size;
+  else
+    e->failed = error_memory(&e->error, SITE_CODEC_OUT, e->out_memory, sizeof loan);
 }
 
 void encoder_zeros(struct encoder *e, size_t size) {

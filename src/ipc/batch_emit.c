@@ -25,7 +25,7 @@ static void emit_fixed_runs(const struct plan_piece *piece, struct encoder *enco
     if (range->length == 0) continue;
     int64_t slot = 0;
     const struct array_view *view = range_view(piece, range, &slot);
-    encoder_write(encoder, view->data[0] + (size_t)slot * width, (size_t)range->length * width);
+    encoder_lend(encoder, view->data[0] + (size_t)slot * width, (size_t)range->length * width);
   }
 }
 
@@ -92,7 +92,7 @@ static void emit_byte_runs(const struct plan_piece *piece, struct encoder *encod
     const struct array_view *view = range_view(piece, range, &slot);
     uint64_t from = offset_at(view, width, slot);
     uint64_t to = offset_at(view, width, slot + range->length);
-    encoder_write(encoder, view->data[1] + from, (size_t)(to - from));
+    encoder_lend(encoder, view->data[1] + from, (size_t)(to - from));
   }
 }
 
@@ -123,7 +123,7 @@ static void emit_runs(const struct plan_piece *piece, struct encoder *encoder) {
   for (size_t i = 0; i < views->n_runs;) {
     const struct value_bytes *run = &views->runs[i];
     if (run->size > ENCODER_PIECE) {
-      encoder_write(encoder, run->data, run->size);
+      encoder_lend(encoder, run->data, run->size);
       i++;
       continue;
     }
