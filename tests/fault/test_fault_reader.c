@@ -53,13 +53,6 @@ static int setup(void **state) {
   write_output(1);
   return 0;
 }
-static int teardown(void **state) {
-  (void)state;
-  os_faults_stop();
-  scratch_end();
-  return 0;
-}
-
 struct way {
   int verify;
   int threads;
@@ -197,5 +190,5 @@ int main(void) {
       cmocka_unit_test(interruptions_and_short_reads_change_nothing),
       cmocka_unit_test(every_limit_is_an_error_or_all_rows_with_threads_too),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, setup, scratch_teardown);
 }

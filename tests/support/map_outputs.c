@@ -1,5 +1,8 @@
 #include "support/map_outputs.h"
 
+#include "shuffle/index.h"
+#include "support/scratch.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -61,4 +64,13 @@ struct test_column output_batch(int64_t first, int64_t n) {
   free(texts);
   free(strings);
   return batch_of(columns, 3);
+}
+
+void output_index(const char *name, const uint64_t *offsets, int64_t partitions, int big_endian) {
+  struct ashuf_buffer out = ASHUF_BUFFER_INIT;
+  struct ashuf_error error;
+  enum index_order order = big_endian ? INDEX_BIG_ENDIAN : INDEX_LITTLE_ENDIAN;
+  require(index_encode(offsets, partitions, order, &out, NULL, &error), &error);
+  scratch_write(name, out.data, out.size);
+  ashuf_buffer_free(&out);
 }

@@ -18,4 +18,7 @@ struct ArrowArray output_array(struct test_column batch);
 /* Three columns, int64 k, utf8 s, list<int64> l, rows [first, first + n); every 7th k is null. */
 struct test_column output_batch(int64_t first, int64_t n);
 
+/* Writes an index file of the scratch directory; big_endian 0: as Comet's native writer does. */
+void output_index(const char *name, const uint64_t *offsets, int64_t partitions, int big_endian);
+
 #endif /* TESTS_SUPPORT_MAP_OUTPUTS_H */

@@ -1,5 +1,7 @@
 #include "support/scratch.h"
 
+#include "support/os_faults.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,4 +74,17 @@ void scratch_clear(void) { (void)each_entry(1); }
 void scratch_end(void) {
   scratch_clear();
   require(rmdir(directory) == 0, directory);
+}
+
+int scratch_setup(void **state) {
+  (void)state;
+  (void)scratch_begin();
+  return 0;
+}
+
+int scratch_teardown(void **state) {
+  (void)state;
+  os_faults_stop();
+  scratch_end();
+  return 0;
 }

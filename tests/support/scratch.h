@@ -19,4 +19,9 @@ void scratch_clear(void);
 /* Removes it with all its files. */
 void scratch_end(void);
 
+/* Both as cmocka calls them, around a test or a group; the latter ends faults of system calls, too.
+ */
+int scratch_setup(void **state);
+int scratch_teardown(void **state);
+
 #endif /* TESTS_SUPPORT_SCRATCH_H */

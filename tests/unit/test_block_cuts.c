@@ -13,17 +13,6 @@
 
 #include <cmocka.h>
 
-static int setup(void **state) {
-  (void)state;
-  (void)scratch_begin();
-  return 0;
-}
-static int teardown(void **state) {
-  (void)state;
-  scratch_end();
-  return 0;
-}
-
 /* ---- T5 ----------------------------------------------------------------------------------- */
 
 static void t5_offsets_are_cut_before_their_limit(void **state) {
@@ -364,5 +353,5 @@ int main(void) {
       cmocka_unit_test(t6_rows_of_many_mebibytes_pass_a_limit_of_256),
       cmocka_unit_test(t6_rows_of_many_mebibytes_are_encoded_within_a_limit),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -17,18 +17,6 @@
 
 #include <cmocka.h>
 
-static int setup(void **state) {
-  (void)state;
-  (void)scratch_begin();
-  return 0;
-}
-static int teardown(void **state) {
-  (void)state;
-  os_faults_stop();
-  scratch_end();
-  return 0;
-}
-
 static void expect_content(const char *name, const char *text) {
   size_t size;
   uint8_t *bytes = scratch_read(name, &size);
@@ -324,7 +312,7 @@ static void labels_are_short_and_printable(void **state) {
 }
 
 int main(void) {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, scratch_setup, scratch_teardown)
   const struct CMUnitTest tests[] = {
       TEST(only_whole_files_bear_their_names),
       TEST(a_discarded_writer_leaves_nothing),

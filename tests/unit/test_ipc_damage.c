@@ -49,13 +49,6 @@ static int setup(void **state) {
   for (int i = 0; i < 2; i++) column_free(&batches[i]);
   return 0;
 }
-static int teardown(void **state) {
-  (void)state;
-  os_faults_stop();
-  scratch_end();
-  return 0;
-}
-
 static ashuf_status read_bytes(const void *bytes, size_t size, int64_t *rows,
                                struct ashuf_error *error) {
   scratch_write("it", bytes, size);
@@ -407,5 +400,5 @@ int main(void) {
       cmocka_unit_test(system_calls_may_fail_or_do_less),
       cmocka_unit_test(a_file_stands_failing_allocations),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, setup, scratch_teardown);
 }

@@ -15,17 +15,6 @@
 
 #include <cmocka.h>
 
-static int setup(void **state) {
-  (void)state;
-  (void)scratch_begin();
-  return 0;
-}
-static int teardown(void **state) {
-  (void)state;
-  scratch_end();
-  return 0;
-}
-
 static void write_batches(const char *name, const struct test_column *batches, size_t n) {
   struct ashuf_buffer bytes = ASHUF_BUFFER_INIT;
   ipc_stream_of(batches, n, &bytes);
@@ -269,5 +258,5 @@ int main(void) {
       cmocka_unit_test(writing_stands_failing_allocations),
       cmocka_unit_test(reading_stands_failing_allocations),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

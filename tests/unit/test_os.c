@@ -15,18 +15,6 @@
 
 #include <cmocka.h>
 
-static int setup(void **state) {
-  (void)state;
-  (void)scratch_begin();
-  return 0;
-}
-static int teardown(void **state) {
-  (void)state;
-  os_faults_stop();
-  scratch_end();
-  return 0;
-}
-
 /* Writes, reads back both ways, renames, removes; 0 or the first errno. */
 static int exercise(char *read_back) {
   static const char text[] = "0123456789abcdef";
@@ -140,12 +128,18 @@ static void kinds_of_files_are_told_apart(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(every_interrupted_call_is_repeated, setup, teardown),
-      cmocka_unit_test_setup_teardown(short_reads_and_writes_are_completed, setup, teardown),
-      cmocka_unit_test_setup_teardown(every_failed_call_gives_its_errno, setup, teardown),
-      cmocka_unit_test_setup_teardown(an_offset_past_the_signed_range_is_refused, setup, teardown),
-      cmocka_unit_test_setup_teardown(a_device_that_takes_nothing_is_an_error, setup, teardown),
-      cmocka_unit_test_setup_teardown(kinds_of_files_are_told_apart, setup, teardown),
+      cmocka_unit_test_setup_teardown(every_interrupted_call_is_repeated, scratch_setup,
+                                      scratch_teardown),
+      cmocka_unit_test_setup_teardown(short_reads_and_writes_are_completed, scratch_setup,
+                                      scratch_teardown),
+      cmocka_unit_test_setup_teardown(every_failed_call_gives_its_errno, scratch_setup,
+                                      scratch_teardown),
+      cmocka_unit_test_setup_teardown(an_offset_past_the_signed_range_is_refused, scratch_setup,
+                                      scratch_teardown),
+      cmocka_unit_test_setup_teardown(a_device_that_takes_nothing_is_an_error, scratch_setup,
+                                      scratch_teardown),
+      cmocka_unit_test_setup_teardown(kinds_of_files_are_told_apart, scratch_setup,
+                                      scratch_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

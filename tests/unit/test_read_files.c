@@ -51,13 +51,6 @@ static int setup(void **state) {
   for (int map = 0; map < 3; map++) write_output(map, output_batch(map * 1000, 500));
   return 0;
 }
-static int teardown(void **state) {
-  (void)state;
-  os_faults_stop();
-  scratch_end();
-  return 0;
-}
-
 /* Rows of a stream until its end; -1 where it fails. Releases the stream. */
 static int64_t drain(struct ArrowArrayStream *stream) {
   int64_t rows = 0;
@@ -375,7 +368,7 @@ static void every_memory_limit_is_success_or_an_error_without_a_leak(void **stat
 }
 
 int main(void) {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, scratch_teardown)
   const struct CMUnitTest tests[] = {
       TEST(all_rows_of_all_files_come_out),
       TEST(partitions_add_up_to_the_whole),

@@ -55,12 +55,6 @@ static int setup(void **state) {
   return 0;
 }
 
-static int teardown(void **state) {
-  (void)state;
-  scratch_end();
-  return 0;
-}
-
 static void read_rows(const struct ashuf_read_options *options, struct row_texts *out) {
   rows_of_files(paths, MAPS, options, out);
   assert_int_equal(out->status, ASHUF_OK);
@@ -387,5 +381,5 @@ int main(void) {
       cmocka_unit_test(t30_a_partition_of_more_than_2_gib_is_streamed_within_a_limit),
       cmocka_unit_test(t36_readers_sharing_a_limit_stay_below_it),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, setup, scratch_teardown);
 }

@@ -14,17 +14,6 @@
 
 #include <cmocka.h>
 
-static int setup(void **state) {
-  (void)state;
-  (void)scratch_begin();
-  return 0;
-}
-static int teardown(void **state) {
-  (void)state;
-  scratch_end();
-  return 0;
-}
-
 static const char *const words[] = {"a", NULL, "bee", "", "a", "sea", NULL, "bee"};
 
 static struct test_column plain_words(const char *name) {
@@ -392,5 +381,5 @@ int main(void) {
       cmocka_unit_test(skipped_columns_are_not_validated),
       cmocka_unit_test(t31_null_columns_are_put_together_wherever_they_stand),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

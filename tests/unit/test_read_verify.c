@@ -43,17 +43,6 @@ static void write_output(int kind) {
   (void)snprintf(path_text, sizeof path_text, "%s", scratch_path(DATA));
 }
 
-static int setup(void **state) {
-  (void)state;
-  (void)scratch_begin();
-  return 0;
-}
-static int teardown(void **state) {
-  (void)state;
-  scratch_end();
-  return 0;
-}
-
 static void read_with(int verify, int threads, struct row_texts *out) {
   struct ashuf_read_options options = ASHUF_READ_OPTIONS_INIT;
   options.verify = verify;
@@ -283,5 +272,5 @@ int main(void) {
       cmocka_unit_test(large_partitions_are_verified_and_read),
       cmocka_unit_test(a_map_file_says_which_partition_differs),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -19,17 +19,6 @@
 
 #include <cmocka.h>
 
-static int setup(void **state) {
-  (void)state;
-  (void)scratch_begin();
-  return 0;
-}
-static int teardown(void **state) {
-  (void)state;
-  scratch_end();
-  return 0;
-}
-
 static ashuf_writer *open_writer(ashuf_partitioner *partitioner,
                                  const struct ashuf_writer_options *options) {
   ashuf_writer *writer = NULL;
@@ -482,7 +471,7 @@ static void arguments_that_cannot_be_are_refused(void **state) {
 }
 
 int main(void) {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, scratch_setup, scratch_teardown)
   const struct CMUnitTest tests[] = {
       TEST(every_row_is_in_its_partition_and_in_order),
       TEST(the_bytes_do_not_depend_on_how_the_rows_were_cut),

@@ -1,0 +1,124 @@
+/* The files of a writer: checksums, modes, what is in memory without an index. */
+#include "shuffle/writer.h"
+#include "codec/checksum.h"
+
+#include "support/scratch.h"
+#include "support/writer_files.h"
+#include "support/writer_runs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+static void t37_without_an_index_path_offsets_are_in_memory_and_the_mode_is_heeded(void **state) {
+  (void)state;
+  struct ashuf_map_output output = ASHUF_MAP_OUTPUT_INIT;
+  struct ashuf_writer_options options = run_options();
+  struct stat found;
+  options.file_mode = 0640;
+  options.checksum = ASHUF_CHECKSUM_ADLER32;
+  ashuf_writer *writer = files_open(&options, 4, NULL);
+  files_push(writer, 0, 100);
+  assert_int_equal(ashuf_writer_finish(writer, &output, NULL), ASHUF_OK);
+  assert_int_equal(stat(scratch_path(OUTPUT_DATA), &found), 0);
+  assert_int_equal(found.st_mode & 07777, 0640);
+  assert_int_equal((uint64_t)found.st_size, output.offsets[4]);
+  assert_int_equal(stat(scratch_path("shuffle_1_7_0.checksum.ADLER32"), &found), 0);
+  assert_int_equal(found.st_mode & 07777, 0640);
+  ashuf_writer_close(writer);
+  assert_int_equal(scratch_count(), 2);
+}
+
+static uint64_t big_endian(const uint8_t *bytes) {
+  uint64_t value = 0;
+  for (int i = 0; i < 8; i++) value = value << 8 | bytes[i];
+  return value;
+}
+
+static void checksum_files_hold_one_number_a_partition(void **state) {
+  (void)state;
+  static const char *const names[] = {"shuffle_1_7_0.checksum.ADLER32",
+                                      "shuffle_1_7_0.checksum.CRC32",
+                                      "shuffle_1_7_0.checksum.CRC32C"};
+  for (int kind = ASHUF_CHECKSUM_ADLER32; kind <= ASHUF_CHECKSUM_CRC32C; kind++) {
+    struct ashuf_map_output output = ASHUF_MAP_OUTPUT_INIT;
+    struct ashuf_writer_options options = run_options();
+    size_t size, data_size;
+    scratch_clear();
+    options.checksum = kind;
+    options.index_order = ASHUF_INDEX_LITTLE_ENDIAN;
+    ashuf_writer *writer = files_open(&options, 50, OUTPUT_INDEX);
+    files_push(writer, 0, 20);
+    assert_int_equal(ashuf_writer_finish(writer, &output, NULL), ASHUF_OK);
+    uint8_t *sums = scratch_read(names[kind - 1], &size);
+    uint8_t *data = scratch_read(OUTPUT_DATA, &data_size);
+    assert_int_equal(size, 50 * 8);
+    int empty = 0;
+    for (int p = 0; p < 50; p++) {
+      size_t length = (size_t)(output.offsets[p + 1] - output.offsets[p]);
+      uint32_t wanted =
+          checksum_update(kind, checksum_begin(kind), data + output.offsets[p], length);
+      assert_int_equal(big_endian(sums + 8 * p), wanted);
+      assert_int_equal(output.checksums[p], wanted);
+      if (length == 0) assert_int_equal(wanted, kind == ASHUF_CHECKSUM_ADLER32 ? 1 : 0);
+      empty += length == 0;
+    }
+    assert_true(empty > 0);
+    free(sums);
+    free(data);
+    ashuf_writer_close(writer);
+    uint8_t *index = scratch_read(OUTPUT_INDEX, &size);
+    assert_int_equal(index[size - 1], 0); /* little-endian: the high byte comes last */
+    assert_int_not_equal(index[size - 8] | index[size - 7], 0);
+    free(index);
+    assert_int_equal(scratch_count(), 3);
+  }
+}
+
+static void checksums_of_known_bytes(void **state) {
+  (void)state;
+  static const uint32_t wanted[] = {0, 0x091e01deu, 0xcbf43926u, 0xe3069283u};
+  static const char bytes[] = "123456789";
+  for (int kind = CHECKSUM_ADLER32; kind <= CHECKSUM_CRC32C; kind++) {
+    uint32_t half = checksum_update(kind, checksum_begin(kind), bytes, 4);
+    assert_int_equal(checksum_update(kind, half, bytes + 4, 5), wanted[kind]);
+    assert_int_equal(checksum_update(kind, checksum_begin(kind), bytes, 9), wanted[kind]);
+  }
+}
+
+static void wrong_options_are_refused(void **state) {
+  (void)state;
+  ashuf_partitioner *partitioner = files_partitioner(2);
+  ashuf_writer *writer = NULL;
+  for (int i = 0; i < 5; i++) {
+    struct ashuf_writer_options options = run_options();
+    if (i == 0) options.checksum = 9;
+    if (i == 1) options.threads = -1;
+    if (i == 2) options.index_order = 2;
+    if (i == 3) options.spill_codec = 77;
+    if (i == 4) options.n_spill_dirs = 1;
+    assert_int_equal(ashuf_writer_open_files(partitioner, &options, scratch_path(OUTPUT_DATA), NULL,
+                                             &writer, NULL),
+                     ASHUF_INVALID_ARGUMENT);
+    assert_null(writer);
+  }
+  ashuf_partitioner_free(partitioner);
+  assert_int_equal(scratch_count(), 0);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CASE(t37_without_an_index_path_offsets_are_in_memory_and_the_mode_is_heeded),
+      CASE(checksum_files_hold_one_number_a_partition),
+      CASE(checksums_of_known_bytes),
+      CASE(wrong_options_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
