@@ -9,7 +9,7 @@ BUILD ?= build
 CMAKE_FLAGS ?=
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS)
 
-.PHONY: all deps build demo test check bench sanitize fuzz cross install clean help
+.PHONY: all deps build demo test check bench bench-shuffle sanitize fuzz cross install clean help
 
 all: build
 
@@ -40,9 +40,11 @@ check: ## formatting, static analysis, layers, error sites, exported symbols
 	@scripts/check_exports.sh --self-test && scripts/check_exports.sh $(BUILD)
 	@scripts/tidy.sh $(BUILD)
 
-bench: build ## build and run the benchmarks
-	@for program in $(BUILD)/bench_*; do \
-	  if test -x "$$program"; then "$$program" $(BENCH_ARGS) || exit 1; fi; done
+bench: build ## time one block at a time, beside memcpy and the raw codecs
+	@$(BUILD)/bench_block $(BENCH_ARGS)
+
+bench-shuffle: build ## time the whole writer on TPC-H lineitem (network), into docs/PERFORMANCE.md
+	@bench/shuffle --build $(BUILD) $(BENCH_ARGS)
 
 sanitize: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer, in build-asan/
 	@scripts/deps.sh test
@@ -69,4 +71,4 @@ clean: ## remove everything that was built
 	@rm -rf build build-* demo/out
 
 help:
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 20
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20

@@ -66,7 +66,7 @@ static void first_line(FILE *in, const char *key, char *out, size_t size) {
   }
 }
 
-static void print_machine(const char *versions) {
+void bench_print_machine(const char *versions) {
   char cpu[128];
   char commit[128];
   FILE *in = fopen("/proc/cpuinfo", "r");
@@ -88,8 +88,7 @@ static void print_machine(const char *versions) {
 #else
   printf("NOT OPTIMISED; %s\n", versions);
 #endif
-  printf("# commit: %s; %d rounds, visits of %.0f us; medians\n", commit, bench.rounds,
-         bench.visit / 1e3);
+  printf("# commit: %s\n", commit);
 }
 
 /* ---- Options ------------------------------------------------------------------------------ */
@@ -138,7 +137,8 @@ void bench_begin(int argc, char **argv, const char *versions) {
   (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
   (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
   if (bench.list) return;
-  print_machine(versions);
+  bench_print_machine(versions);
+  printf("# %d rounds, visits of %.0f us; medians\n", bench.rounds, bench.visit / 1e3);
   if (bench.tsv) printf("group\tarm\tus\tratio\tleast_us\tcontrol_us\tcontrol_drift\tfaults\n");
 }
 

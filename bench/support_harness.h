@@ -46,6 +46,9 @@ void bench_run(void);
 /* Prints what the control did; the program's exit status. */
 int bench_end(void);
 
+/* The lines about the machine and the compiler that bench_begin prints. */
+void bench_print_machine(const char *versions);
+
 /* Ends the program with a message where ok is false. */
 void bench_require(bool ok, const char *what);
 
