@@ -117,15 +117,10 @@ static void bits_of_ranges(const struct source *source, const struct selection *
   sink_finish(&sink);
 }
 
-static void fill_ones(uint8_t *out, int64_t n) {
-  memset(out, 0xff, bits_size(n));
-  if ((n & 7) != 0) out[n >> 3] = (uint8_t)((1u << (n & 7)) - 1);
-}
-
 int64_t gather_validity(const struct source *source, const struct selection *selection,
                         uint8_t *out) {
   if (source->n_with_nulls == 0) {
-    fill_ones(out, selection->n_rows);
+    bits_fill(out, selection->n_rows);
     return 0;
   }
   if (selection->ids != NULL)

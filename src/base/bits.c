@@ -18,3 +18,8 @@ CPU_KERNEL(int64_t, count_bits, (const uint8_t *bits, int64_t offset, int64_t n)
 int64_t bits_count(const uint8_t *bits, int64_t offset, int64_t n) {
   return count_bits(bits, offset, n);
 }
+
+void bits_fill(uint8_t *bits, int64_t n) {
+  memset(bits, 0xff, bits_size(n));
+  if ((n & 7) != 0) bits[n >> 3] = (uint8_t)((1u << (n & 7)) - 1);
+}

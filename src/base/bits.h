@@ -12,6 +12,9 @@ static inline void bit_set(uint8_t *bits, int64_t i) {
 }
 static inline size_t bits_size(int64_t n) { return (size_t)((n + 7) / 8); }
 
+/* Sets bits [0, n); those behind them in the last byte are 0. */
+void bits_fill(uint8_t *bits, int64_t n);
+
 /* The number of set bits among bits [offset, offset + n). */
 int64_t bits_count(const uint8_t *bits, int64_t offset, int64_t n);
 

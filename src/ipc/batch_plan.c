@@ -378,25 +378,24 @@ static ashuf_status plan_whole(struct planner *planner, const struct source *sou
 /* The values that the selected rows use, once each, in order of first appearance. */
 static ashuf_status plan_compacted(struct planner *planner, const struct source *source,
                                    const struct selection *selection, const uint8_t *mask) {
-  struct planned planned;
-  ashuf_status status = decode_indices(planner, source, selection, &planned);
+  struct planned planned = {source, selection, NULL, 0, false};
+  ashuf_status status = find_nulls(planner, &planned);
   if (status == ASHUF_OK) status = add_mask(planner, &planned, mask);
-  struct selection *values = planner_take(planner, 1, sizeof *values);
-  if (status == ASHUF_OK && values == NULL) status = planner_no_memory(planner, sizeof *values);
+  struct built_dictionary *built = planner_take(planner, 1, sizeof *built);
+  if (status == ASHUF_OK && built == NULL) status = planner_no_memory(planner, sizeof *built);
   if (status != ASHUF_OK) return status;
-  void *indices = NULL;
-  bool fits = true;
-  status = dictionary_build(source, planned.selection, planned.validity, planner->arena, &indices,
-                            values, &fits, planner->error);
+  *built = (struct built_dictionary){.validity = planned.validity, .nulls = planned.nulls};
+  status = dictionary_build(source, selection, planner->arena, built, planner->error);
   if (status != ASHUF_OK) return status;
-  if (!fits) planner->plans->too_large = true;
-  if (!fits) return ASHUF_OK;
-  planner_add_node(planner, selection->n_rows, planned.nulls);
+  if (!built->fits) planner->plans->too_large = true;
+  if (!built->fits) return ASHUF_OK;
+  planned.validity = built->validity;
+  planner_add_node(planner, selection->n_rows, built->nulls);
   status = planner_add_validity(planner, &planned);
   if (status != ASHUF_OK) return status;
-  planner_add_memory(planner, indices,
+  planner_add_memory(planner, built->indices,
                      (uint64_t)selection->n_rows * (uint64_t)source->field->byte_width);
-  return plan_dictionary_batch(planner, source, values);
+  return plan_dictionary_batch(planner, source, &built->values);
 }
 
 ashuf_status planner_add_field(struct planner *planner, const struct source *source,

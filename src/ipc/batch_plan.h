@@ -64,7 +64,7 @@ struct batch_plans {
   bool too_large;       /* an offset or dictionary index does not fit: take fewer rows */
 };
 
-enum { SITE_PLAN_MEMORY = 660, SITE_PLAN_LAYOUT = 661 };
+enum { SITE_PLAN_MEMORY = 660, SITE_PLAN_LAYOUT = 661, SITE_PLAN_INDEX = 669 };
 
 /*
  * Plans the selected rows of all columns of set. Everything the plans point to is in the arena,
