@@ -15,7 +15,8 @@
  *   output=files    (the default) in DIR, removed again;  output=none: thrown away
  *
  * Prints a line a run, of tab-separated cells; the first line names them. Times are nanoseconds of
- * the whole run; push and finish are timed, making batches is not.
+ * the whole run; push and finish are timed, making batches is not. cpu_ns is the time of all
+ * threads on the processors: on a busy machine it says more than ns.
  */
 #include <ashuf/ashuf.h>
 
@@ -52,6 +53,7 @@ struct run {
 struct result {
   int64_t rows;
   uint64_t ns;
+  uint64_t cpu_ns;
   struct ashuf_map_output output; /* its arrays are gone */
   uint64_t bytes;
   uint64_t baseline; /* KiB resident before the writer was opened */
@@ -64,10 +66,27 @@ static void check(ashuf_status status, const struct ashuf_error *error) {
   bench_require(false, "a call of the library failed");
 }
 
-static uint64_t now(void) {
+static uint64_t clock_ns(clockid_t clock) {
   struct timespec time;
-  (void)clock_gettime(CLOCK_MONOTONIC, &time);
+  (void)clock_gettime(clock, &time);
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t now(void) { return clock_ns(CLOCK_MONOTONIC); }
+
+/* A stretch of a run: on the clock, and on the processors, by all threads. */
+struct stretch {
+  uint64_t ns;
+  uint64_t cpu_ns;
+};
+
+static struct stretch begin(void) {
+  return (struct stretch){now(), clock_ns(CLOCK_PROCESS_CPUTIME_ID)};
+}
+
+static void end(struct result *result, struct stretch start) {
+  result->ns += now() - start.ns;
+  result->cpu_ns += clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start.cpu_ns;
 }
 
 /* ---- Memory -------------------------------------------------------------------------------- */
@@ -130,29 +149,25 @@ static ashuf_writer *open_writer(const struct run *run, const struct paths *path
   options.threads = run->threads;
   options.spill_dirs = &paths->dir;
   options.n_spill_dirs = 1;
-  check(run->files
-            ? ashuf_writer_open_files(partitioner, &options, paths->data, paths->index, &writer,
-                                      &error)
-            : ashuf_writer_open_sink(partitioner, &options, &nowhere, &writer, &error),
+  check(run->files ? ashuf_writer_open_files(partitioner, &options, paths->data, paths->index,
+                                             &writer, &error)
+                   : ashuf_writer_open_sink(partitioner, &options, &nowhere, &writer, &error),
         &error);
   return writer;
 }
 
-/* Pushes the rows; returns the nanoseconds that took. */
-static uint64_t push_all(ashuf_writer *writer, const struct bench_rows *rows, ashuf_ctx *ctx,
-                         int64_t limit) {
+static void push_all(ashuf_writer *writer, const struct bench_rows *rows, ashuf_ctx *ctx,
+                     int64_t limit, struct result *result) {
   struct ashuf_error error;
-  uint64_t ns = 0;
   int64_t done = 0;
   for (size_t i = 0; i < rows->n && done < limit; i++) {
     struct ArrowArray batch = bench_rows_batch(rows, ctx, i);
     if (batch.length > limit - done) batch.length = limit - done;
     done += batch.length;
-    uint64_t start = now();
+    struct stretch start = begin();
     check(ashuf_writer_push(writer, &batch, &error), &error);
-    ns += now() - start;
+    end(result, start);
   }
-  return ns;
 }
 
 static void warm(const struct bench_rows *rows, ashuf_ctx *ctx) {
@@ -171,13 +186,13 @@ static void write_rows(const struct run *run, const struct bench_rows *rows,
   ashuf_partitioner *partitioner = make_partitioner(rows->schema, run->partitions);
   forget_peak();
   result->baseline = memory_kib("VmRSS:");
-  uint64_t start = now();
+  struct stretch start = begin();
   ashuf_writer *writer = open_writer(run, paths, partitioner);
-  result->ns = now() - start;
-  result->ns += push_all(writer, rows, ctx, run->rows);
-  start = now();
+  end(result, start);
+  push_all(writer, rows, ctx, run->rows, result);
+  start = begin();
   check(ashuf_writer_finish(writer, &output, &error), &error);
-  result->ns += now() - start;
+  end(result, start);
   result->peak = memory_kib("VmHWM:");
   result->rows = output.total_rows;
   bench_require(output.total_rows == run->rows || output.total_rows == rows->n_rows,
@@ -193,29 +208,27 @@ static void write_rows(const struct run *run, const struct bench_rows *rows,
 
 /* ---- What it is held against --------------------------------------------------------------- */
 
-static uint64_t copy_all(const struct bench_rows *rows, int64_t limit, uint8_t *to,
-                         struct result *result) {
-  uint64_t start = now();
-  result->rows = 0;
-  result->bytes = 0;
+static void copy_all(const struct bench_rows *rows, int64_t limit, uint8_t *to,
+                     struct result *result) {
+  struct stretch start = begin();
+  memset(result, 0, sizeof *result);
   for (size_t i = 0; i < rows->n && result->rows < limit; i++) {
     memcpy(to + result->bytes, rows->blocks[i].data, rows->blocks[i].size);
     result->bytes += rows->blocks[i].size;
     result->rows += rows->blocks[i].rows;
   }
   __asm__ volatile("" : : "r"(to) : "memory");
-  return now() - start;
+  end(result, start);
 }
 
 /* A block is its body and 1 to 2 KiB: the block's bytes stand for those of its buffers. */
-static void copy_rows(const struct run *run, const struct bench_rows *rows,
-                      struct result *result) {
+static void copy_rows(const struct run *run, const struct bench_rows *rows, struct result *result) {
   size_t size = 0;
   for (size_t i = 0; i < rows->n; i++) size += rows->blocks[i].size;
   uint8_t *to = malloc(size);
   bench_require(to != NULL, "out of memory");
-  (void)copy_all(rows, run->rows, to, result); /* so that its pages are there */
-  result->ns = copy_all(rows, run->rows, to, result);
+  copy_all(rows, run->rows, to, result); /* so that its pages are there */
+  copy_all(rows, run->rows, to, result);
   free(to);
 }
 
@@ -259,18 +272,17 @@ static uint64_t compress_piece(struct raw_state *state, const struct ArrowArray 
   size_t size = (size_t)stream_size(state);
   make_room(&state->stream, size);
   make_room(&state->out, raw_bound(state->raw, size));
-  bench_require(raw_decompress(state->raw, state->block.data + ASHUF_BLOCK_HEADER_SIZE,
-                               state->block.size - ASHUF_BLOCK_HEADER_SIZE, state->stream.data,
-                               size) == size,
-                "the raw decompressor gives other bytes");
+  bench_require(
+      raw_decompress(state->raw, state->block.data + ASHUF_BLOCK_HEADER_SIZE,
+                     state->block.size - ASHUF_BLOCK_HEADER_SIZE, state->stream.data, size) == size,
+      "the raw decompressor gives other bytes");
   uint64_t start = now();
   *bytes += raw_compress_whole(state->raw, state->stream.data, size, state->out.data,
                                state->out.capacity);
   return now() - start;
 }
 
-static void compress_batch(struct raw_state *state, size_t i, int64_t step,
-                           struct result *result) {
+static void compress_batch(struct raw_state *state, size_t i, int64_t step, struct result *result) {
   struct ArrowArray batch = bench_rows_batch(state->rows, state->ctx, i);
   for (int64_t at = 0; at < batch.length; at += step) {
     struct ArrowArray piece = batch;
@@ -362,8 +374,10 @@ static struct run parse(const char *text, int64_t rows) {
 }
 
 static void print_head(void) {
-  printf("run\trows\tns\tpartition_ns\tspill_ns\tread_ns\tencode_ns\twrite_ns\tblocks\traw_bytes\t"
-         "bytes\tspills\tdisk_spilled\tpeak_kib\tpeak_rss_kib\n");
+  printf(
+      "run\trows\tns\tcpu_ns\tpartition_ns\tspill_ns\tread_ns\tencode_ns\twrite_ns\tblocks\traw_"
+      "bytes\t"
+      "bytes\tspills\tdisk_spilled\tpeak_kib\tpeak_rss_kib\n");
   (void)fflush(stdout);
 }
 
@@ -374,10 +388,19 @@ static void print_result(const char *text, const struct result *result, uint64_t
   uint64_t grown = result->peak > result->baseline ? result->peak - result->baseline : 0;
   uint64_t rss = result->peak > held ? result->peak - held : 0;
   printf("%s\t%" PRId64, text, result->rows);
-  const uint64_t cells[] = {result->ns,           output->partition_ns, output->spill_ns,
-                            output->read_ns,      output->encode_ns,    output->write_ns,
-                            output->total_blocks, output->raw_bytes,    result->bytes,
-                            output->spills,       output->disk_spilled, grown,
+  const uint64_t cells[] = {result->ns,
+                            result->cpu_ns,
+                            output->partition_ns,
+                            output->spill_ns,
+                            output->read_ns,
+                            output->encode_ns,
+                            output->write_ns,
+                            output->total_blocks,
+                            output->raw_bytes,
+                            result->bytes,
+                            output->spills,
+                            output->disk_spilled,
+                            grown,
                             rss};
   for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) printf("\t%" PRIu64, cells[i]);
   printf("\n");

@@ -118,8 +118,8 @@ static const struct made_column lineitem[] = {
     {"l_receiptdate", "tdD", DATE},    {"l_shipinstruct", "u", WORD},
     {"l_shipmode", "u", WORD},         {"l_comment", "u", TEXT}};
 static const struct made_column events[] = {
-    {"id", "u", HEX},       {"session", "u", HEX},  {"kind", "u", WORD}, {"path", "u", PATH},
-    {"referrer", "u", PATH}, {"agent", "u", TEXT}, {"note", "u", TEXT}, {"at", "tsu:UTC", TIME}};
+    {"id", "u", HEX},        {"session", "u", HEX}, {"kind", "u", WORD}, {"path", "u", PATH},
+    {"referrer", "u", PATH}, {"agent", "u", TEXT},  {"note", "u", TEXT}, {"at", "tsu:UTC", TIME}};
 
 static const char *const words[] = {"DELIVER IN PERSON", "COLLECT COD", "NONE",
                                     "TAKE BACK RETURN",  "TRUCK",       "MAIL",
