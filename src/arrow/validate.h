@@ -29,6 +29,15 @@ bool validate_utf8_bytes(const uint8_t *bytes, size_t size);
 int64_t validate_indices(const void *indices, int width, bool is_signed, int64_t length,
                          const uint8_t *validity, int64_t limit);
 
+/*
+ * The same while copying (validate_copy.c), from memory that nobody has looked at yet. What is
+ * wrong is left to the functions above, on the copy.
+ *   copy_ascii    whether all bytes are below 0x80
+ *   copy_offsets  whether no entry is negative or less than the one before it
+ */
+bool copy_ascii(uint8_t *out, const uint8_t *in, size_t size);
+bool copy_offsets(uint8_t *out, const uint8_t *in, int width, int64_t n_offsets);
+
 /* Views (validate_views.c), and what is wrong with one. */
 struct view_scan {
   const uint8_t *views; /* length of 16 bytes, at any address */

@@ -51,9 +51,9 @@ static ashuf_status source_read(void *self, void *out, size_t size, size_t *got,
   return decoder_read(self, out, size, got, error);
 }
 static const uint8_t *source_borrow(void *self, size_t size) { return decoder_borrow(self, size); }
-static ashuf_status source_read_over(void *self, void *out, size_t size, size_t capacity,
-                                     size_t *got, struct ashuf_error *error) {
-  return decoder_read_over(self, out, size, capacity, got, error);
+static ashuf_status source_read_part(void *self, void *out, size_t least, size_t size,
+                                     size_t capacity, size_t *got, struct ashuf_error *error) {
+  return decoder_read_part(self, out, least, size, capacity, got, error);
 }
 static uint64_t source_bound(const void *self) { return decoder_bound(self); }
 static uint64_t source_allowed(const void *self) { return decoder_allowed(self); }
@@ -180,7 +180,7 @@ static ashuf_status lend_body(struct decode *decode, size_t size, struct body **
   } else {
     *out = body_new(decoder->memory, size);
     if (*out != NULL) {
-      memcpy((*out)->writable, data, size);
+      memcpy(body_writable(*out), data, size);
       (*out)->offset = offset;
     }
   }
@@ -194,6 +194,9 @@ static ashuf_status read_body(struct decode *decode, struct message *message, st
   ashuf_status status = message_stream_expect(&decoder->stream, size, decode->error);
   if (status != ASHUF_OK) return status;
   if (may_lend(decode, message)) return lend_body(decode, (size_t)size, out);
+  if (message->type == MESSAGE_BATCH && message->batch.compression == BODY_PLAIN &&
+      decode->options->validate == ASHUF_VALIDATE_FULL)
+    return body_begin(&decoder->stream, decoder->memory, size, out, decode->error);
   status = body_read(&decoder->stream, decoder->memory, size, out, decode->error);
   if (status != ASHUF_OK || message->batch.compression == BODY_PLAIN) return status;
   status = body_unpack(&decoder->unpacker, message, out, decode->error);
@@ -315,7 +318,7 @@ ashuf_status block_decode_payload(struct block_decoder *decoder, const uint8_t *
   struct decode decode = {.decoder = decoder, .options = options, .info = info, .error = error};
   if (owner != NULL && owner->release != NULL) decode.owner = owner;
   const struct byte_source source = {decoder->codec, source_read,    source_borrow,
-                                     source_bound,   source_allowed, source_read_over};
+                                     source_bound,   source_allowed, source_read_part};
   ashuf_status status =
       decoder_open(decoder->codec, info->codec, payload, size, options->max_decoded_bytes, error);
   if (status == ASHUF_OK) {

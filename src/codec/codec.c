@@ -168,16 +168,23 @@ static ashuf_status keep_surplus(struct decoder *d, const uint8_t *bytes, size_t
   return ASHUF_OK;
 }
 
+struct pull_room {
+  size_t least;    /* bytes to be there, */
+  size_t size;     /* that are wanted, */
+  size_t capacity; /* that may be written */
+};
+
 /* Fills out as far as the data goes, without regard to max_output. */
-static ashuf_status pull(struct decoder *d, uint8_t *out, size_t size, size_t capacity, size_t *got,
+static ashuf_status pull(struct decoder *d, uint8_t *out, struct pull_room room, size_t *got,
                          struct ashuf_error *error) {
   size_t done = 0;
+  size_t size = room.size;
   ashuf_status status = ASHUF_OK;
-  while (done < size && status == ASHUF_OK) {
-    size_t n = take_waiting(d, out + done, size - done);
+  while (done < room.least && status == ASHUF_OK) {
+    size_t n = take_waiting(d, out + done, room.least - done);
     if (n == 0) {
       if (d->ended) break;
-      status = d->codec->next(d, out + done, size - done, capacity - done, &n, error);
+      status = d->codec->next(d, out + done, room.least - done, room.capacity - done, &n, error);
       if (n > size - done) {
         status = keep_surplus(d, out + size, n - (size - done), error);
         n = size - done;
@@ -194,7 +201,7 @@ static ashuf_status check_limit(struct decoder *d, struct ashuf_error *error) {
   uint8_t byte;
   size_t got = 0;
   uint64_t position = d->position;
-  ashuf_status status = pull(d, &byte, 1, 1, &got, error);
+  ashuf_status status = pull(d, &byte, (struct pull_room){1, 1, 1}, &got, error);
   if (status == ASHUF_OK && got != 0)
     return error_at(error, ASHUF_SIZE_LIMIT, SITE_CODEC_MAX_OUTPUT, position,
                     "the data decodes to more than the allowed %llu bytes",
@@ -202,27 +209,29 @@ static ashuf_status check_limit(struct decoder *d, struct ashuf_error *error) {
   return status;
 }
 
-ashuf_status decoder_read_over(struct decoder *d, void *out, size_t size, size_t capacity,
-                               size_t *got, struct ashuf_error *error) {
+ashuf_status decoder_read_part(struct decoder *d, void *out, size_t least, size_t size,
+                               size_t capacity, size_t *got, struct ashuf_error *error) {
   *got = 0;
   if (d->codec == NULL)
     return error_set(error, ASHUF_INVALID_STATE, SITE_CODEC_NOT_OPEN, "no stream is open");
   uint64_t allowed = d->max_output - d->position;
-  if (size <= d->work_end - d->work_start && size <= allowed) {
-    *got = take_waiting(d, out, size); /* the small reads of framing and metadata */
-    d->position += size;
+  if (least <= d->work_end - d->work_start && least <= allowed) {
+    *got = take_waiting(d, out, least); /* the small reads of framing and metadata */
+    d->position += least;
     return ASHUF_OK;
   }
-  size_t want = size < allowed ? size : (size_t)allowed;
-  ashuf_status status = pull(d, out, want, want < size ? want : capacity, got, error);
-  if (status == ASHUF_OK && *got == want && want < size) status = check_limit(d, error);
+  bool cut = size > allowed; /* more may be there than may come */
+  struct pull_room room = {least, size, capacity};
+  if (cut) room = (struct pull_room){least < allowed ? least : allowed, allowed, allowed};
+  ashuf_status status = pull(d, out, room, got, error);
+  if (status == ASHUF_OK && cut && *got == allowed && *got < least) status = check_limit(d, error);
   if (status != ASHUF_OK) d->codec = NULL;
   return status;
 }
 
 ashuf_status decoder_read(struct decoder *d, void *out, size_t size, size_t *got,
                           struct ashuf_error *error) {
-  return decoder_read_over(d, out, size, size, got, error);
+  return decoder_read_part(d, out, size, size, size, got, error);
 }
 
 const uint8_t *decoder_borrow(struct decoder *d, size_t size) {
@@ -252,7 +261,7 @@ static ashuf_status check_end(struct decoder *d, struct ashuf_error *error) {
   uint8_t byte;
   size_t got = 0;
   uint64_t position = d->position;
-  ashuf_status status = pull(d, &byte, 1, 1, &got, error);
+  ashuf_status status = pull(d, &byte, (struct pull_room){1, 1, 1}, &got, error);
   if (status != ASHUF_OK) return status;
   if (got != 0)
     return error_at(error, ASHUF_TRAILING_DATA, SITE_CODEC_MORE_DATA, position,
@@ -279,7 +288,8 @@ static ashuf_status read_frame(struct decoder *d, int codec, uint8_t *out, size_
   d->codec = decode_codecs[codec];
   ashuf_status status = d->codec->whole != NULL ? d->codec->whole(d, out, size, &got, error)
                                                 : d->codec->open(d, error);
-  if (status == ASHUF_OK && d->codec->whole == NULL) status = pull(d, out, size, size, &got, error);
+  if (status == ASHUF_OK && d->codec->whole == NULL)
+    status = pull(d, out, (struct pull_room){size, size, size}, &got, error);
   if (status == ASHUF_OK && got < size)
     status = error_at(error, ASHUF_TRUNCATED, SITE_CODEC_FRAME_SHORT, 0,
                       "a compressed buffer gives %zu bytes where %zu were announced", got, size);

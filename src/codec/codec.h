@@ -44,12 +44,13 @@ ashuf_status decoder_read(struct decoder *decoder, void *out, size_t size, size_
                           struct ashuf_error *error);
 
 /*
- * As decoder_read, with room for capacity >= size bytes at out: what lies behind size may be
- * overwritten. A codec block that reaches past size but not past capacity is decoded straight to
- * its place, and its surplus waits for the next read.
+ * As decoder_read for a caller who wants size bytes, but least of them first: *got is at least
+ * that, but at the end of the data, and at most size. There is room for capacity >= size bytes at
+ * out: what lies behind *got may be overwritten. A codec block that reaches past size but not past
+ * capacity is decoded straight to its place, and its surplus waits for the next read.
  */
-ashuf_status decoder_read_over(struct decoder *decoder, void *out, size_t size, size_t capacity,
-                               size_t *got, struct ashuf_error *error);
+ashuf_status decoder_read_part(struct decoder *decoder, void *out, size_t least, size_t size,
+                               size_t capacity, size_t *got, struct ashuf_error *error);
 
 /* NONE only: the next size bytes where they lie in the payload, moving past them; NULL for other
  * codecs and where fewer are left (nothing moves then). */

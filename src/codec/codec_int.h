@@ -98,9 +98,9 @@ struct decode_codec {
   /* Reads the head of what d->in holds; the state is made where it is missing. */
   ashuf_status (*open)(struct decoder *d, struct ashuf_error *error);
   /* Decodes some more: straight into out (*got says how much), or into the work buffer where a
-   * unit may not fit, or nothing, or sets d->ended. size bytes are wanted; a unit may reach past
-   * them, up to capacity. Called with size > 0, an empty work buffer and d->ended false; advances
-   * d->in and d->left. */
+   * unit may not fit, or nothing, or sets d->ended. size bytes are wanted now; a unit may reach
+   * past them, up to capacity. Called with size > 0, an empty work buffer and d->ended false;
+   * advances d->in and d->left. */
   ashuf_status (*next)(struct decoder *d, uint8_t *out, size_t size, size_t capacity, size_t *got,
                        struct ashuf_error *error);
   /* No more than this many bytes come out of what has not been decoded yet. */

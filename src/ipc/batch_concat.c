@@ -90,12 +90,12 @@ static ashuf_status fill_body(const struct concat *concat, const struct batch_pl
   for (uint32_t i = 0; i < plan->n_buffers; i++) {
     size_t offset = (size_t)plan->buffers[i].offset;
     size_t size = (size_t)plan->buffers[i].length;
-    if (offset > position) memset(body->writable + position, 0, offset - position);
-    fill_buffer(&plan->pieces[i], size, body->writable + offset);
+    if (offset > position) memset(body_writable(body) + position, 0, offset - position);
+    fill_buffer(&plan->pieces[i], size, body_writable(body) + offset);
     position = offset + size;
   }
   if (plan->body_length > position)
-    memset(body->writable + position, 0, (size_t)plan->body_length - position);
+    memset(body_writable(body) + position, 0, (size_t)plan->body_length - position);
   *out = body;
   return ASHUF_OK;
 }

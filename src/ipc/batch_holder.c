@@ -122,7 +122,7 @@ uint64_t batch_holder_retained(const struct ArrowArray *array) {
   const struct body *counted = NULL; /* all lent bodies of a batch lie in one block */
   for (uint32_t i = 0; i < holder->n_bodies; i++) {
     const struct body *owner = body_owner(*body_at(holder, i));
-    bytes += (*body_at(holder, i))->allocation;
+    bytes += body_allocation(*body_at(holder, i));
     if (owner != NULL && owner != counted) bytes += body_block_size(owner);
     if (owner != NULL) counted = owner;
   }

@@ -16,7 +16,7 @@ ashuf_status batch_undo_lengths(struct lengths_place *place, int width, int64_t 
   scratch->size = 0;
   if (!buffer_append(scratch, memory, place->data, (size_t)bytes))
     return error_memory(error, SITE_BATCH_MEMORY, memory, (size_t)bytes);
-  uint8_t *out = place->body->writable + at;
+  uint8_t *out = body_writable(place->body) + at;
   if (((uintptr_t)out & (uintptr_t)(width - 1)) != 0)
     return error_at(error, ASHUF_BAD_BATCH, SITE_LENGTHS_SIZE, place->offset,
                     "offsets buffer is not aligned to its width");

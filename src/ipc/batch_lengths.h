@@ -10,8 +10,8 @@
 #include "ipc/body.h"
 
 struct lengths_place {
-  const struct body *body; /* an own one */
-  const uint8_t *data;     /* the buffer, inside the body */
+  struct body *body;   /* an own one */
+  const uint8_t *data; /* the buffer, inside the body */
   uint64_t size;
   uint64_t offset; /* in the stream */
 };

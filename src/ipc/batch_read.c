@@ -3,9 +3,7 @@
 #include "arrow/validate.h"
 #include "base/bits.h"
 #include "base/bytes.h"
-#include "ipc/batch_lengths.h"
 #include "ipc/batch_read_int.h"
-#include "ipc/dictionary_merge.h"
 
 ashuf_status batch_fail(struct batch_walk *walk, ashuf_status status, int site, uint64_t offset,
                         const char *text, int64_t a, int64_t b) {
@@ -42,7 +40,7 @@ static ashuf_status check_order(struct batch_walk *walk, const struct span *span
   return ASHUF_OK;
 }
 
-ashuf_status batch_next_buffer(struct batch_walk *walk, struct span *span) {
+ashuf_status batch_next_place(struct batch_walk *walk, struct span *span) {
   const struct batch_header *header = walk->header;
   if (walk->buffer >= header->n_buffers)
     return batch_fail(walk, ASHUF_BAD_BATCH, SITE_BUFFERS_FEW, walk->metadata_offset,
@@ -60,9 +58,13 @@ ashuf_status batch_next_buffer(struct batch_walk *walk, struct span *span) {
   return walk->options->offsets_as_lengths ? check_order(walk, span) : ASHUF_OK;
 }
 
-/* The buffer must hold count elements of width bytes. */
-static ashuf_status require_size(struct batch_walk *walk, const struct span *span, int64_t count,
-                                 uint64_t width) {
+ashuf_status batch_next_buffer(struct batch_walk *walk, struct span *span) {
+  ashuf_status status = batch_next_place(walk, span);
+  return status == ASHUF_OK ? batch_span_arrive(walk, span, span->size) : status;
+}
+
+ashuf_status batch_require_size(struct batch_walk *walk, const struct span *span, int64_t count,
+                                uint64_t width) {
   uint64_t need = 0;
   if (mul_u64((uint64_t)count, width, &need) && need <= span->size) return ASHUF_OK;
   return batch_fail(walk, ASHUF_BAD_BATCH, SITE_BUFFER_SIZE, span->offset,
@@ -77,15 +79,16 @@ static unsigned field_alignment(const struct field *field) {
   return info->width == 0 ? 1 : info->width > 8 ? 8 : info->width;
 }
 
-/* The span's data, or a copy at an address the type can be read from. */
-static ashuf_status align_buffer(struct batch_walk *walk, const struct field *field,
-                                 struct span *span) {
+ashuf_status batch_align_buffer(struct batch_walk *walk, const struct field *field,
+                                struct span *span) {
   unsigned alignment = field_alignment(field);
   if (((uintptr_t)span->data & (alignment - 1)) == 0) return ASHUF_OK;
   if (span->size == 0) {
     span->data = (const uint8_t *)&walk->holder->zero;
     return ASHUF_OK;
   }
+  ashuf_status status = batch_span_arrive(walk, span, span->size);
+  if (status != ASHUF_OK) return status;
   void *copy = batch_holder_extra(walk->holder, span->size);
   if (copy == NULL)
     return error_memory(walk->error, SITE_BATCH_MEMORY, walk->holder->memory, span->size);
@@ -97,8 +100,8 @@ static ashuf_status align_buffer(struct batch_walk *walk, const struct field *fi
 ashuf_status batch_next_values(struct batch_walk *walk, const struct field *field, int64_t count,
                                uint64_t width, struct span *span) {
   ashuf_status status = batch_next_buffer(walk, span);
-  if (status == ASHUF_OK) status = require_size(walk, span, count, width);
-  return status == ASHUF_OK && field != NULL ? align_buffer(walk, field, span) : status;
+  if (status == ASHUF_OK) status = batch_require_size(walk, span, count, width);
+  return status == ASHUF_OK && field != NULL ? batch_align_buffer(walk, field, span) : status;
 }
 
 static ashuf_status read_validity(struct batch_walk *walk, const struct ipc_node *node,
@@ -139,67 +142,13 @@ static ashuf_status read_values(struct batch_walk *walk, const struct field *fie
   return status;
 }
 
-/* The offsets buffer, converted from lengths where the block says so; an empty array's may be
- * missing. */
-static ashuf_status read_offsets(struct batch_walk *walk, const struct field *field,
-                                 struct ArrowArray *out, struct span *span) {
-  ashuf_status status = batch_next_buffer(walk, span);
-  if (status != ASHUF_OK) return status;
-  if (out->length == 0 && span->size == 0) {
-    out->buffers[1] = &walk->holder->zero;
-    return ASHUF_OK;
-  }
-  status = require_size(walk, span, out->length + 1, (uint64_t)field->byte_width);
-  if (status == ASHUF_OK && walk->options->offsets_as_lengths) {
-    struct lengths_place place = {walk->body, span->data, span->size, span->offset};
-    status = batch_undo_lengths(&place, field->byte_width, out->length + 1, walk->options->scratch,
-                                walk->holder->memory, walk->error);
-  }
-  if (status == ASHUF_OK) status = align_buffer(walk, field, span);
-  out->buffers[1] = span->data;
-  return status;
-}
-
-/* Offsets into a child or the bytes behind them, limit values long. */
-static ashuf_status check_offsets(struct batch_walk *walk, const struct field *field,
-                                  const struct ArrowArray *out, const struct span *span,
-                                  int64_t limit) {
-  if (!walk->options->validate && !walk->options->offsets_as_lengths) return ASHUF_OK;
-  int64_t bad = validate_offsets(out->buffers[1], field->byte_width, out->length + 1, limit);
-  if (bad < 0) return ASHUF_OK;
-  return batch_fail(walk, ASHUF_BAD_VALUES, SITE_OFFSETS,
-                    span->offset + (uint64_t)bad * (uint64_t)field->byte_width,
-                    "offset decreases or leaves its data: entry, data size", bad, limit);
-}
-
-static ashuf_status read_bytes(struct batch_walk *walk, const struct field *field,
-                               struct ArrowArray *out) {
-  struct span offsets;
-  struct span bytes;
-  ashuf_status status = read_offsets(walk, field, out, &offsets);
-  if (status == ASHUF_OK) status = batch_next_buffer(walk, &bytes);
-  if (status != ASHUF_OK) return status;
-  out->buffers[2] = bytes.data;
-  status = check_offsets(walk, field, out, &offsets, (int64_t)bytes.size);
-  bool text = field->type == TYPE_UTF8 || field->type == TYPE_LARGE_UTF8;
-  if (status != ASHUF_OK || !text || !walk->options->validate) return status;
-  int64_t bad =
-      validate_utf8(out->buffers[1], field->byte_width, out->length, bytes.data, out->buffers[0]);
-  if (bad < 0) return ASHUF_OK;
-  return batch_fail(walk, ASHUF_BAD_VALUES, SITE_UTF8, bytes.offset, "string is not UTF-8: row",
-                    bad, 0);
-}
-
-static ashuf_status read_field(struct batch_walk *walk, const struct field *field,
-                               struct ArrowArray *out);
-
 ashuf_status batch_read_children(struct batch_walk *walk, const struct field *field,
                                  struct ArrowArray *out) {
   out->n_children = field->n_children;
   out->children = batch_holder_children(walk->holder, field->n_children);
   for (int32_t i = 0; i < field->n_children; i++) {
     out->children[i] = batch_holder_array(walk->holder);
-    ashuf_status status = read_field(walk, &field->children[i], out->children[i]);
+    ashuf_status status = batch_read_field(walk, &field->children[i], out->children[i]);
     if (status != ASHUF_OK) return status;
   }
   return ASHUF_OK;
@@ -213,26 +162,6 @@ ashuf_status batch_check_children(struct batch_walk *walk, const struct ArrowArr
                         "a child is shorter than its parent needs: child, needed",
                         out->children[i]->length, need);
   return ASHUF_OK;
-}
-
-/* Entries and keys are there for every row. */
-static ashuf_status check_map(struct batch_walk *walk, const struct ArrowArray *out) {
-  const struct ArrowArray *entries = out->children[0];
-  if (!walk->options->validate) return ASHUF_OK;
-  if (entries->null_count == 0 && entries->children[0]->null_count == 0) return ASHUF_OK;
-  return batch_fail(walk, ASHUF_BAD_VALUES, SITE_MAP_NULLS, walk->metadata_offset,
-                    "a map has null entries or keys: how many", entries->null_count,
-                    entries->children[0]->null_count);
-}
-
-static ashuf_status read_list(struct batch_walk *walk, const struct field *field,
-                              struct ArrowArray *out) {
-  struct span offsets;
-  ashuf_status status = read_offsets(walk, field, out, &offsets);
-  if (status == ASHUF_OK) status = batch_read_children(walk, field, out);
-  if (status != ASHUF_OK) return status;
-  status = check_offsets(walk, field, out, &offsets, out->children[0]->length);
-  return status == ASHUF_OK && field->type == TYPE_MAP ? check_map(walk, out) : status;
 }
 
 static ashuf_status read_fixed_list(struct batch_walk *walk, const struct field *field,
@@ -251,9 +180,6 @@ static ashuf_status read_struct(struct batch_walk *walk, const struct field *fie
   return status == ASHUF_OK ? batch_check_children(walk, out, out->length) : status;
 }
 
-static ashuf_status read_dictionary(struct batch_walk *walk, const struct field *field,
-                                    struct ArrowArray *out);
-
 static ashuf_status read_layout(struct batch_walk *walk, const struct field *field,
                                 const struct ipc_node *node, struct ArrowArray *out) {
   switch (type_info(field->type)->layout) {
@@ -261,9 +187,9 @@ static ashuf_status read_layout(struct batch_walk *walk, const struct field *fie
     case LAYOUT_FIXED:
       return read_values(walk, field, out);
     case LAYOUT_BYTES:
-      return read_bytes(walk, field, out);
+      return batch_read_bytes(walk, field, out);
     case LAYOUT_LIST:
-      return read_list(walk, field, out);
+      return batch_read_list(walk, field, out);
     case LAYOUT_FIXED_LIST:
       return read_fixed_list(walk, field, out);
     case LAYOUT_STRUCT:
@@ -283,8 +209,7 @@ static ashuf_status read_layout(struct batch_walk *walk, const struct field *fie
   }
 }
 
-/* Without data buffers of views, whose sizes have a buffer too. */
-static int64_t array_buffers(const struct field *field) {
+int64_t batch_array_buffers(const struct field *field) {
   const struct type_info *info = type_info(field->type);
   return info->buffers + (info->layout == LAYOUT_VIEWS ? 1 : 0);
 }
@@ -298,8 +223,8 @@ static ashuf_status check_all_null(struct batch_walk *walk, const struct ipc_nod
                     node->length);
 }
 
-static ashuf_status read_field(struct batch_walk *walk, const struct field *field,
-                               struct ArrowArray *out) {
+ashuf_status batch_read_field(struct batch_walk *walk, const struct field *field,
+                              struct ArrowArray *out) {
   struct ipc_node node;
   ashuf_status status = next_node(walk, &node);
   if (status != ASHUF_OK) return status;
@@ -308,7 +233,7 @@ static ashuf_status read_field(struct batch_walk *walk, const struct field *fiel
     status = batch_take_view_pointers(walk, out);
     if (status != ASHUF_OK) return status;
   } else {
-    out->n_buffers = array_buffers(field);
+    out->n_buffers = batch_array_buffers(field);
     out->buffers = batch_holder_pointers(walk->holder, out->n_buffers);
   }
   if (type_info(field->type)->layout == LAYOUT_NULL) {
@@ -317,12 +242,12 @@ static ashuf_status read_field(struct batch_walk *walk, const struct field *fiel
   }
   if (type_info(field->type)->validity) status = read_validity(walk, &node, out);
   if (status == ASHUF_OK) status = read_layout(walk, field, &node, out);
-  if (status == ASHUF_OK && field->dictionary != NULL) status = read_dictionary(walk, field, out);
+  if (status == ASHUF_OK && field->dictionary != NULL)
+    status = batch_read_dictionary(walk, field, out);
   return status;
 }
 
-/* All of the message's lists have been used. */
-static ashuf_status check_used_up(struct batch_walk *walk) {
+ashuf_status batch_check_used_up(struct batch_walk *walk) {
   const struct batch_header *header = walk->header;
   if (walk->node != header->n_nodes)
     return error_at(walk->error, ASHUF_BAD_BATCH, SITE_NODES_MANY, walk->metadata_offset,
@@ -337,86 +262,6 @@ static ashuf_status check_used_up(struct batch_walk *walk) {
                     "the batch has %u variadic counts, the schema needs %u", header->n_variadic,
                     walk->variadic);
   return ASHUF_OK;
-}
-
-/* An array of no values. */
-static void make_empty(struct batch_walk *walk, const struct field *field, struct ArrowArray *out) {
-  out->n_buffers = array_buffers(field);
-  out->buffers = batch_holder_pointers(walk->holder, out->n_buffers);
-  for (int64_t i = 0; i < out->n_buffers; i++)
-    out->buffers[i] = i == 0 ? NULL : &walk->holder->zero;
-  out->n_children = field->n_children;
-  out->children = batch_holder_children(walk->holder, field->n_children);
-  for (int32_t i = 0; i < field->n_children; i++) {
-    out->children[i] = batch_holder_array(walk->holder);
-    make_empty(walk, &field->children[i], out->children[i]);
-  }
-  if (field->dictionary == NULL) return;
-  out->dictionary = batch_holder_array(walk->holder);
-  make_empty(walk, field->dictionary, out->dictionary);
-}
-
-static bool contains_dictionary(const struct field *field) {
-  if (field->dictionary != NULL) return true;
-  for (int32_t i = 0; i < field->n_children; i++)
-    if (contains_dictionary(&field->children[i])) return true;
-  return false;
-}
-
-/* Values are validated once, however many fields and batches use them; but indices inside them
- * are judged by dictionaries that the next batch may replace. */
-static bool is_validated(const struct batch_walk *walk, const struct dictionary_entry *entry,
-                         const struct field *field) {
-  if (entry->validated == NULL) return false;
-  if (entry->validated != field && !field_equal(entry->validated, field)) return false;
-  return entry->read_in == walk->dictionaries->n_batches || !contains_dictionary(field);
-}
-
-static ashuf_status read_dictionary_values(struct batch_walk *walk, struct dictionary_entry *entry,
-                                           const struct field *field, struct ArrowArray *out) {
-  ashuf_status status = dictionary_merge(walk->dictionaries, entry, field, walk->error);
-  if (status != ASHUF_OK) return status;
-  struct batch_read_options options = *walk->options;
-  options.offsets_as_lengths = false;
-  options.validate = options.validate && !is_validated(walk, entry, field);
-  struct batch_walk inner = *walk;
-  inner.header = &entry->header;
-  inner.body = entry->body;
-  inner.options = &options;
-  inner.metadata_offset = entry->offset;
-  inner.version = entry->version;
-  inner.node = inner.buffer = inner.variadic = 0;
-  if (entry->read_in != walk->dictionaries->n_batches) batch_holder_keep(walk->holder, entry->body);
-  entry->read_in = walk->dictionaries->n_batches;
-  status = read_field(&inner, field, out);
-  if (status == ASHUF_OK) status = check_used_up(&inner);
-  if (status == ASHUF_OK && options.validate) entry->validated = field;
-  if (status != ASHUF_OK || out->length == entry->header.length) return status;
-  return batch_fail(&inner, ASHUF_BAD_BATCH, SITE_DICTIONARY_LENGTH, entry->offset,
-                    "the dictionary batch and its column differ in length", entry->header.length,
-                    out->length);
-}
-
-static ashuf_status read_dictionary(struct batch_walk *walk, const struct field *field,
-                                    struct ArrowArray *out) {
-  out->dictionary = batch_holder_array(walk->holder);
-  struct dictionary_entry *entry = dictionary_table_find(walk->dictionaries, field->dictionary_id);
-  if (entry == NULL) {
-    if (out->null_count != out->length)
-      return batch_fail(walk, ASHUF_BAD_SEQUENCE, SITE_DICTIONARY_MISSING, walk->metadata_offset,
-                        "no dictionary came for the id", field->dictionary_id, 0);
-    make_empty(walk, field->dictionary, out->dictionary);
-    return ASHUF_OK;
-  }
-  ashuf_status status = read_dictionary_values(walk, entry, field->dictionary, out->dictionary);
-  if (status != ASHUF_OK || !walk->options->validate) return status;
-  int64_t limit = out->dictionary->length;
-  int64_t bad =
-      validate_indices(out->buffers[1], field->byte_width, type_is_signed_index(field->type),
-                       out->length, out->buffers[0], limit);
-  if (bad < 0) return ASHUF_OK;
-  return batch_fail(walk, ASHUF_BAD_VALUES, SITE_INDICES, walk->metadata_offset,
-                    "dictionary index out of range: row, dictionary size", bad, limit);
 }
 
 /* IPC buffers of a field: its type's, data buffers of views, the validity that unions once had. */
@@ -438,14 +283,14 @@ static ashuf_status skip_field(struct batch_walk *walk, const struct field *fiel
   int64_t count = 0;
   ashuf_status status = next_node(walk, &node);
   if (status == ASHUF_OK) status = count_buffers(walk, field, &count);
-  for (; count > 0 && status == ASHUF_OK; count--) status = batch_next_buffer(walk, &span);
+  for (; count > 0 && status == ASHUF_OK; count--) status = batch_next_place(walk, &span);
   for (int32_t i = 0; i < field->n_children && status == ASHUF_OK; i++)
     status = skip_field(walk, &field->children[i]);
   return status;
 }
 
 static ashuf_status read_column(struct batch_walk *walk, struct ArrowArray *out, int64_t length) {
-  ashuf_status status = read_field(walk, walk->column, out);
+  ashuf_status status = batch_read_field(walk, walk->column, out);
   if (status != ASHUF_OK || out->length == length) return status;
   return batch_fail(walk, ASHUF_BAD_BATCH, SITE_COLUMN_LENGTH, walk->metadata_offset,
                     "length differs from the batch's: column, batch", out->length, length);
@@ -472,7 +317,7 @@ static ashuf_status read_columns(struct batch_walk *walk, const ashuf_schema *sc
     status = read_column(walk, root->children[place], root->length);
   }
   if (status != ASHUF_OK) return status;
-  return check_used_up(walk);
+  return batch_check_used_up(walk);
 }
 
 ashuf_status batch_read(const ashuf_schema *schema, const struct message *message,
@@ -496,6 +341,7 @@ ashuf_status batch_read(const ashuf_schema *schema, const struct message *messag
   struct ArrowArray root;
   memset(&root, 0, sizeof root);
   ashuf_status status = read_columns(&walk, schema, &root);
+  if (status == ASHUF_OK) status = body_arrive(body, body->size, error);
   if (status != ASHUF_OK) {
     batch_holder_abandon(walk.holder);
     return status;

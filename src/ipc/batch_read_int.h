@@ -8,7 +8,7 @@
  * A dictionary is a walk of its own, over its own message, into the same holder. */
 struct batch_walk {
   const struct batch_header *header;
-  const struct body *body;
+  struct body *body;
   const struct batch_read_options *options;
   struct dictionary_table *dictionaries;
   struct batch_holder *holder;
@@ -31,10 +31,30 @@ struct span {
 /* An error that names the column and two numbers. */
 ashuf_status batch_fail(struct batch_walk *walk, ashuf_status status, int site, uint64_t offset,
                         const char *text, int64_t a, int64_t b);
+/* Where the next buffer lies; how much of it is there is another matter. */
+ashuf_status batch_next_place(struct batch_walk *walk, struct span *span);
+/* Makes sure that the first bytes of the span are there, end <= span->size. */
+static inline ashuf_status batch_span_arrive(struct batch_walk *walk, const struct span *span,
+                                             uint64_t end) {
+  return body_arrive(walk->body, (size_t)(span->offset - walk->body->offset + end), walk->error);
+}
+/* The next buffer, all of it there. */
 ashuf_status batch_next_buffer(struct batch_walk *walk, struct span *span);
+/* The buffer must hold count elements of width bytes. */
+ashuf_status batch_require_size(struct batch_walk *walk, const struct span *span, int64_t count,
+                                uint64_t width);
+/* The span's data, or a copy at an address the type can be read from. */
+ashuf_status batch_align_buffer(struct batch_walk *walk, const struct field *field,
+                                struct span *span);
 /* The next buffer of count values of width bytes, at an address that the field's type needs. */
 ashuf_status batch_next_values(struct batch_walk *walk, const struct field *field, int64_t count,
                                uint64_t width, struct span *span);
+/* A field with all that hangs below it, and whether all of the message's lists have been used. */
+ashuf_status batch_read_field(struct batch_walk *walk, const struct field *field,
+                              struct ArrowArray *out);
+ashuf_status batch_check_used_up(struct batch_walk *walk);
+/* Without data buffers of views, whose sizes have a buffer too. */
+int64_t batch_array_buffers(const struct field *field);
 ashuf_status batch_read_children(struct batch_walk *walk, const struct field *field,
                                  struct ArrowArray *out);
 /* Every child must hold at least need values. */
@@ -45,8 +65,15 @@ ashuf_status batch_check_children(struct batch_walk *walk, const struct ArrowArr
 ashuf_status batch_next_variadic(struct batch_walk *walk, int64_t *count);
 /* Gives a view array its buffer pointers, as many as the next variadic count says. */
 ashuf_status batch_take_view_pointers(struct batch_walk *walk, struct ArrowArray *out);
-/* The layouts of batch_read_views.c and batch_read_unions.c. The validity of those that have one
- * is read; node is the array's. */
+/* The dictionary of an array whose indices have been read; checks those. */
+ashuf_status batch_read_dictionary(struct batch_walk *walk, const struct field *field,
+                                   struct ArrowArray *out);
+/* The layouts of batch_read_bytes.c, batch_read_views.c and batch_read_unions.c. The validity of
+ * those that have one is read; node is the array's. */
+ashuf_status batch_read_bytes(struct batch_walk *walk, const struct field *field,
+                              struct ArrowArray *out);
+ashuf_status batch_read_list(struct batch_walk *walk, const struct field *field,
+                             struct ArrowArray *out);
 ashuf_status batch_read_views(struct batch_walk *walk, const struct field *field,
                               struct ArrowArray *out);
 ashuf_status batch_read_list_views(struct batch_walk *walk, const struct field *field,

@@ -3,45 +3,69 @@
 #include "base/bytes.h"
 
 #define GROWTH_START ((size_t)4 << 20)
+/* What is read at once at the least: enough to be worth a call. */
+#define READ_STEP ((size_t)4 << 10)
+/* Room behind a body for what the source decodes past it: the end mark. */
+#define TAIL ((size_t)8)
 
-static struct body *place(ashuf_memory *memory, uint8_t *data, size_t at, size_t size) {
-  struct body *body = (struct body *)(void *)(data + at);
+_Static_assert(sizeof(struct body) <= BODY_ALIGNMENT, "the bytes follow the struct");
+
+static size_t own_allocation(size_t size) { return BODY_ALIGNMENT + round_up(size, 8) + TAIL; }
+
+struct body *body_new(ashuf_memory *memory, size_t size) {
+  if (size > SIZE_MAX / 2) return NULL;
+  struct body *body = memory_aligned(memory, own_allocation(size));
+  if (body == NULL) return NULL;
   memset(body, 0, sizeof *body);
-  body->data = data;
-  body->writable = data;
+  body->data = (const uint8_t *)body + BODY_ALIGNMENT;
   body->size = size;
+  body->arrived = size;
   body->memory = ashuf_memory_ref(memory);
-  body->allocation = at + sizeof *body;
   atomic_init(&body->references, 1);
   return body;
 }
 
-/* Memory for a body of size bytes and the struct, which goes to *at. */
-static uint8_t *room_for(ashuf_memory *memory, size_t size, size_t *at) {
-  if (size > SIZE_MAX / 2) return NULL;
-  *at = round_up(size, MEMORY_ALIGNMENT);
-  return memory_aligned(memory, *at + sizeof(struct body));
+uint8_t *body_writable(struct body *body) {
+  return body->lent ? NULL : (uint8_t *)body + BODY_ALIGNMENT;
 }
 
-struct body *body_new(ashuf_memory *memory, size_t size) {
-  size_t at = 0;
-  uint8_t *data = room_for(memory, size, &at);
-  return data == NULL ? NULL : place(memory, data, at, size);
+ashuf_status body_begin(struct message_stream *stream, ashuf_memory *memory, uint64_t size,
+                        struct body **out, struct ashuf_error *error) {
+  ashuf_status status = message_stream_expect(stream, size, error);
+  if (status != ASHUF_OK) return status;
+  struct body *body = body_new(memory, (size_t)size);
+  if (body == NULL) return error_memory(error, SITE_BODY_MEMORY, memory, (size_t)size);
+  body->offset = stream->position;
+  body->arrived = 0;
+  body->stream = stream;
+  body->source = message_stream_borrow(stream, (size_t)size);
+  *out = body;
+  return ASHUF_OK;
 }
 
-/* The source may use the struct's place too, for what it decodes past the body: the end mark. */
-static ashuf_status read_known(struct message_stream *stream, ashuf_memory *memory, size_t size,
-                               struct body **out, struct ashuf_error *error) {
-  size_t at = 0;
-  uint8_t *data = room_for(memory, size, &at);
-  if (data == NULL) return error_memory(error, SITE_BODY_MEMORY, memory, size);
-  size_t capacity = at + sizeof(struct body);
-  ashuf_status status = message_stream_read_over(stream, data, size, capacity, error);
-  if (status == ASHUF_OK)
-    *out = place(memory, data, at, size);
-  else
-    memory_free_aligned(memory, data, capacity);
+ashuf_status body_read_on(struct body *body, size_t end, struct ashuf_error *error) {
+  size_t size = body->size - body->arrived;
+  size_t least = end - body->arrived < READ_STEP ? READ_STEP : end - body->arrived;
+  if (least > size) least = size;
+  uint8_t *out = body_writable(body) + body->arrived;
+  if (body->source != NULL) {
+    memcpy(out, body->source + body->arrived, least);
+    body->arrived += least;
+    return ASHUF_OK;
+  }
+  size_t capacity = own_allocation(body->size) - BODY_ALIGNMENT - body->arrived;
+  size_t got = 0;
+  ashuf_status status =
+      message_stream_read_part(body->stream, out, least, size, capacity, &got, error);
+  if (status == ASHUF_OK) body->arrived += got;
   return status;
+}
+
+const uint8_t *body_take(struct body *body, size_t start, size_t end) {
+  if (body->source == NULL || start < body->arrived) return NULL;
+  memcpy(body_writable(body) + body->arrived, body->source + body->arrived, start - body->arrived);
+  body->arrived = end;
+  return body->source + start;
 }
 
 /* For a source of unknown length: what came is copied into a body of twice the size. */
@@ -52,7 +76,7 @@ static ashuf_status read_growing(struct message_stream *stream, ashuf_memory *me
   struct body *body = body_new(memory, step);
   while (body != NULL) {
     ashuf_status status =
-        message_stream_read(stream, body->writable + have, body->size - have, error);
+        message_stream_read(stream, body_writable(body) + have, body->size - have, error);
     if (status != ASHUF_OK) {
       body_free(body);
       return status;
@@ -63,7 +87,7 @@ static ashuf_status read_growing(struct message_stream *stream, ashuf_memory *me
       return ASHUF_OK;
     }
     struct body *larger = body_new(memory, size - have < have ? size : have * 2);
-    if (larger != NULL) memcpy(larger->writable, body->data, have);
+    if (larger != NULL) memcpy(body_writable(larger), body->data, have);
     body_free(body);
     body = larger;
   }
@@ -73,14 +97,19 @@ static ashuf_status read_growing(struct message_stream *stream, ashuf_memory *me
 ashuf_status body_read(struct message_stream *stream, ashuf_memory *memory, uint64_t size,
                        struct body **out, struct ashuf_error *error) {
   uint64_t offset = stream->position;
-  ashuf_status status = message_stream_expect(stream, size, error);
-  if (status != ASHUF_OK) return status;
   struct body *body = NULL;
-  bool endless = stream->source->bound(stream->source->self) == UINT64_MAX;
-  status = endless ? read_growing(stream, memory, (size_t)size, &body, error)
-                   : read_known(stream, memory, (size_t)size, &body, error);
-  if (status != ASHUF_OK) return status;
-  body->offset = offset;
+  if (stream->source->bound(stream->source->self) == UINT64_MAX) {
+    ashuf_status status = read_growing(stream, memory, (size_t)size, &body, error);
+    if (status != ASHUF_OK) return status;
+    body->offset = offset;
+  } else {
+    ashuf_status status = body_begin(stream, memory, size, &body, error);
+    if (status == ASHUF_OK) status = body_arrive(body, (size_t)size, error);
+    if (status != ASHUF_OK) {
+      body_free(body);
+      return status;
+    }
+  }
   *out = body;
   return ASHUF_OK;
 }
@@ -103,10 +132,10 @@ struct body *body_lend(ashuf_memory *memory, const uint8_t *data, size_t size, u
   if (lent == NULL) return NULL;
   lent->body.data = data;
   lent->body.size = size;
+  lent->body.arrived = size;
   lent->body.offset = offset;
   lent->body.lent = true;
   lent->body.memory = ashuf_memory_ref(memory);
-  lent->body.allocation = sizeof *lent;
   atomic_init(&lent->body.references, 1);
   if (first != NULL) lent->first = body_ref(first);
   return &lent->body;
@@ -127,6 +156,10 @@ const struct body *body_owner(const struct body *body) {
   return lent_of(body)->first != NULL ? lent_of(body)->first : body;
 }
 
+size_t body_allocation(const struct body *body) {
+  return body->lent ? sizeof(struct lent_body) : own_allocation(body->size);
+}
+
 uint64_t body_block_size(const struct body *owner) { return lent_of(owner)->block.size; }
 
 static void free_lent(struct lent_body *lent) {
@@ -143,6 +176,6 @@ void body_free(struct body *body) {
   if (body->lent)
     free_lent((struct lent_body *)(void *)body);
   else
-    memory_free_aligned(memory, body->writable, body->allocation);
+    memory_free_aligned(memory, body, own_allocation(body->size));
   ashuf_memory_free(memory);
 }

@@ -83,10 +83,10 @@ static ashuf_status fill(struct body_unpacker *unpacker, const struct body *body
     struct ipc_buffer place;
     memcpy(&place, unpacker->lists.data + (size_t)i * sizeof place, sizeof place);
     if (packed.plain < 0) {
-      memcpy(plain->writable + place.offset, packed.data, packed.size);
+      memcpy(body_writable(plain) + place.offset, packed.data, packed.size);
     } else if (packed.plain > 0) {
       status = decoder_frame(unpacker->frames, codec, packed.data, packed.size,
-                             plain->writable + place.offset, (size_t)packed.plain, error);
+                             body_writable(plain) + place.offset, (size_t)packed.plain, error);
       if (status == ASHUF_OK) continue;
       if (error != NULL) {
         error->space = ASHUF_SPACE_STREAM;

@@ -123,7 +123,7 @@ static ashuf_status write_body(struct merge *merge, const struct batch_plan *pla
   if (status != ASHUF_OK) return status;
   *out = body_new(memory, merge->bytes.size);
   if (*out == NULL) return no_memory(merge, merge->bytes.size);
-  if (merge->bytes.size != 0) memcpy((*out)->writable, merge->bytes.data, merge->bytes.size);
+  if (merge->bytes.size != 0) memcpy(body_writable(*out), merge->bytes.data, merge->bytes.size);
   (*out)->offset = merge->entry->body->offset;
   return ASHUF_OK;
 }

@@ -48,22 +48,24 @@ ashuf_status message_stream_expect(const struct message_stream *stream, uint64_t
                   (unsigned long long)bound);
 }
 
-ashuf_status message_stream_read_over(struct message_stream *stream, void *out, size_t size,
-                                      size_t capacity, struct ashuf_error *error) {
+ashuf_status message_stream_read_part(struct message_stream *stream, void *out, size_t least,
+                                      size_t size, size_t capacity, size_t *got,
+                                      struct ashuf_error *error) {
   const struct byte_source *source = stream->source;
-  size_t got = 0;
-  ashuf_status status = source->read_over != NULL
-                            ? source->read_over(source->self, out, size, capacity, &got, error)
-                            : source->read(source->self, out, size, &got, error);
-  if (status == ASHUF_OK) stream->position += got;
-  if (status != ASHUF_OK || got == size) return status;
+  ashuf_status status =
+      source->read_part != NULL
+          ? source->read_part(source->self, out, least, size, capacity, got, error)
+          : source->read(source->self, out, least, got, error);
+  if (status == ASHUF_OK) stream->position += *got;
+  if (status != ASHUF_OK || *got >= least) return status;
   return error_at(error, ASHUF_TRUNCATED, SITE_BODY_TRUNCATED, stream->position,
-                  "message body ends after %zu of %zu bytes", got, size);
+                  "message body ends %zu bytes early", size - *got);
 }
 
 ashuf_status message_stream_read(struct message_stream *stream, void *out, size_t size,
                                  struct ashuf_error *error) {
-  return message_stream_read_over(stream, out, size, size, error);
+  size_t got = 0;
+  return message_stream_read_part(stream, out, size, size, size, &got, error);
 }
 
 const uint8_t *message_stream_borrow(struct message_stream *stream, size_t size) {

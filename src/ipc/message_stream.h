@@ -6,7 +6,7 @@
  * Metadata is handed out where it lies if the source can lend it, else from scratch that the next
  * message overwrites.
  *
- * Legal order: message_stream_open -> message_stream_next -> (its body, body_read) -> next ...
+ * Legal order: message_stream_open -> message_stream_next -> (its body: ipc/body.h) -> next ...
  * -> message_stream_tail after the end where nothing may follow.
  */
 #ifndef ASHUF_IPC_MESSAGE_STREAM_H
@@ -25,9 +25,10 @@ struct byte_source {
   uint64_t (*bound)(const void *self);
   /* No more bytes than this may come by a limit of the caller's; NULL: there is none. */
   uint64_t (*allowed)(const void *self);
-  /* As read, where out has room for capacity bytes, which may be overwritten. May be NULL. */
-  ashuf_status (*read_over)(void *self, void *out, size_t size, size_t capacity, size_t *got,
-                            struct ashuf_error *error);
+  /* As read, for least of the size bytes or more; out has room for capacity bytes, which may be
+   * overwritten. May be NULL. */
+  ashuf_status (*read_part)(void *self, void *out, size_t least, size_t size, size_t capacity,
+                            size_t *got, struct ashuf_error *error);
 };
 
 struct message_stream {
@@ -70,9 +71,11 @@ ashuf_status message_stream_next(struct message_stream *stream, struct message_b
 /* Exactly size bytes of a body into out; TRUNCATED where fewer come. */
 ashuf_status message_stream_read(struct message_stream *stream, void *out, size_t size,
                                  struct ashuf_error *error);
-/* The same with room for capacity bytes at out: what is behind size may be overwritten. */
-ashuf_status message_stream_read_over(struct message_stream *stream, void *out, size_t size,
-                                      size_t capacity, struct ashuf_error *error);
+/* The same for the next bytes of a body of which size are still missing: least of them or more,
+ * *got. There is room for capacity bytes at out: what is behind *got may be overwritten. */
+ashuf_status message_stream_read_part(struct message_stream *stream, void *out, size_t least,
+                                      size_t size, size_t capacity, size_t *got,
+                                      struct ashuf_error *error);
 /* The next size bytes where they lie, or NULL. */
 const uint8_t *message_stream_borrow(struct message_stream *stream, size_t size);
 /* SIZE_LIMIT where size more bytes may not come, TRUNCATED where they cannot. */

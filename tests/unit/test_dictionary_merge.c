@@ -67,7 +67,7 @@ static ashuf_status put_block(struct dictionary_table *table, const struct ashuf
   message.batch.is_delta = is_delta;
   struct body *body = body_new(table->memory, (size_t)message.body_length);
   if (body == NULL) return error_memory(error, 1, table->memory, 1);
-  if (body->size != 0) memcpy(body->writable, walk.data + walk.at, body->size);
+  if (body->size != 0) memcpy(body_writable(body), walk.data + walk.at, body->size);
   ashuf_status status = dictionary_table_put(table, &message, body, error);
   if (status != ASHUF_OK) body_free(body);
   return status;

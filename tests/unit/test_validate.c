@@ -91,6 +91,72 @@ static void a_first_offset_above_zero_is_fine(void **state) {
   assert_int_equal(validate_offsets(offsets, 4, 1, 4), 0);
 }
 
+/* ---- Copies that check ---- */
+
+#define MAX_COPY 700
+
+/* To an address to_at behind a multiple of 64: the bytes and nothing else, and the verdict of a
+ * naive loop. */
+static void expect_ascii_copy(const uint8_t *bytes, size_t size, size_t to_at) {
+  uint8_t *in = exact(bytes, size);
+  uint8_t *base = aligned_alloc(64, 1024);
+  uint8_t *out = base + to_at;
+  bool ascii = true;
+  for (size_t i = 0; i < size; i++) ascii = ascii && bytes[i] < 0x80;
+  memset(base, 0xEE, 1024);
+  assert_int_equal(copy_ascii(out, in, size), ascii);
+  if (size != 0) assert_memory_equal(out, bytes, size);
+  assert_true(to_at == 0 || out[-1] == 0xEE);
+  assert_int_equal(out[size], 0xEE);
+  free(base);
+  free(in);
+}
+
+static void text_is_copied_and_its_one_bad_byte_seen(void **state) {
+  (void)state;
+  uint8_t bytes[MAX_COPY];
+  memset(bytes, 'x', sizeof bytes);
+  for (size_t size = 0; size < 300; size++) expect_ascii_copy(bytes, size, size % 37);
+  for (int round = 0; round < 3000; round++) {
+    size_t size = (size_t)below(MAX_COPY) + 1;
+    size_t bad = (size_t)below((int64_t)size);
+    bytes[bad] = (uint8_t)(0x80 | below(128));
+    expect_ascii_copy(bytes, size, (size_t)below(64));
+    bytes[bad] = 'x';
+  }
+}
+
+static void expect_offsets_copy(const int64_t *offsets, int64_t n, int width, size_t to_at) {
+  uint8_t packed[MAX_COPY * 8];
+  for (int64_t i = 0; i < n; i++) memcpy(packed + i * width, &offsets[i], (size_t)width);
+  size_t size = (size_t)n * (size_t)width;
+  uint8_t *in = exact(packed, size);
+  uint8_t *base = aligned_alloc(64, 8192);
+  memset(base, 0xEE, 8192);
+  bool good = naive_offsets(offsets, n, INT64_MAX) == -1;
+  assert_int_equal(copy_offsets(base + to_at, in, width, n), good);
+  assert_memory_equal(base + to_at, packed, size);
+  assert_true(to_at == 0 || base[to_at - 1] == 0xEE);
+  assert_int_equal(base[to_at + size], 0xEE);
+  free(base);
+  free(in);
+}
+
+static void offsets_are_copied_and_the_one_bad_entry_seen(void **state) {
+  (void)state;
+  int64_t offsets[MAX_COPY];
+  for (int round = 0; round < 4000; round++) {
+    int64_t n = below(MAX_COPY - 1) + 1;
+    int64_t last = below(1000);
+    for (int64_t i = 0; i < n; i++) offsets[i] = last += below(9);
+    if (round % 4 != 0) offsets[below(n)] = round % 4 == 1 ? -1 : below(4000);
+    expect_offsets_copy(offsets, n, 4, (size_t)below(64));
+    expect_offsets_copy(offsets, n, 8, (size_t)below(64));
+  }
+  const int64_t extremes[] = {INT32_MAX, INT32_MIN, 0, INT32_MAX};
+  for (int64_t n = 1; n <= 4; n++) expect_offsets_copy(extremes, n, 4, 0);
+}
+
 /* ---- UTF-8 ---- */
 
 /* Decodes to a number and compares with the shortest form: slow and different on purpose. */
@@ -335,6 +401,8 @@ int main(void) {
       cmocka_unit_test(offsets_agree_with_the_naive_loop),
       cmocka_unit_test(extreme_offsets_do_not_wrap_around),
       cmocka_unit_test(a_first_offset_above_zero_is_fine),
+      cmocka_unit_test(text_is_copied_and_its_one_bad_byte_seen),
+      cmocka_unit_test(offsets_are_copied_and_the_one_bad_entry_seen),
       cmocka_unit_test(every_pair_and_the_edges_of_longer_forms),
       cmocka_unit_test(named_offenders_are_refused),
       cmocka_unit_test(random_text_with_one_bad_byte),
