@@ -10,9 +10,8 @@ ashuf_status encode_pool_init(struct encode_pool *pool, int threads, const atomi
   for (int i = 0; i < threads; i++) {
     struct encode_worker *worker = &pool->workers[i];
     worker->pool = pool;
-    worker->encoder = block_encoder_new(memory);
-    if (worker->encoder != NULL) continue;
-    ashuf_status status = error_memory(error, SITE_POOL_MEMORY, memory, size);
+    ashuf_status status = part_encoder_init(&worker->encoder, memory, error);
+    if (status == ASHUF_OK) continue;
     encode_pool_free(pool);
     return status;
   }
@@ -26,7 +25,7 @@ void encode_pool_free(struct encode_pool *pool) {
     gate_free(&pool->gate);
   }
   for (int i = 0; i < pool->n_workers; i++) {
-    block_encoder_free(pool->workers[i].encoder);
+    part_encoder_free(&pool->workers[i].encoder);
     ashuf_buffer_free(&pool->workers[i].out);
   }
   memory_free(pool->memory, pool->workers, (size_t)pool->n_workers * sizeof *pool->workers);
@@ -35,17 +34,19 @@ void encode_pool_free(struct encode_pool *pool) {
 
 static ashuf_status do_task(struct encode_worker *worker, struct encode_task *task) {
   struct encode_pool *pool = worker->pool;
+  struct part_job job = {pool->set, pool->options, &worker->out, NULL, &task->stats};
   ashuf_status status;
   task->worker = (int)(worker - pool->workers);
   task->start = worker->out.size;
   task->stats = (struct block_encode_stats){0};
-  task->taken = task->rows.n_rows;
-  if (task->more_follows)
-    status = block_encode_full(worker->encoder, pool->set, &task->rows, pool->options, &worker->out,
-                               NULL, &task->stats, &task->taken, &worker->error);
+  if (task->n_parts != 0)
+    status = part_encode_whole(&worker->encoder, &job, pool->ids, task->parts, task->n_parts,
+                              &worker->error);
   else
-    status = block_encode_selection(worker->encoder, pool->set, &task->rows, pool->options,
-                                    &worker->out, NULL, &task->stats, &worker->error);
+    status = part_encode_rows(&worker->encoder, &job, &task->rows, task->more_follows, &task->taken,
+                        &worker->error);
+  if (status != ASHUF_OK && task->n_parts == 0)
+    (void)part_error(task->parts->partition, status, &worker->error);
   task->size = worker->out.size - task->start;
   return status;
 }
@@ -99,8 +100,8 @@ static ashuf_status first_failure(const struct encode_pool *pool, struct ashuf_e
 }
 
 ashuf_status encode_pool_run(struct encode_pool *pool, const struct source_set *set,
-                             const struct ashuf_encode_options *options, struct encode_task *tasks,
-                             size_t n, struct ashuf_error *error) {
+                             const struct ashuf_encode_options *options, const row_id *ids,
+                             struct encode_task *tasks, size_t n, struct ashuf_error *error) {
   bool alone = pool->n_workers == 1 || n < 2;
   if (!alone && !pool->started) {
     ashuf_status status = start_threads(pool, error);
@@ -108,6 +109,7 @@ ashuf_status encode_pool_run(struct encode_pool *pool, const struct source_set *
   }
   pool->set = set;
   pool->options = options;
+  pool->ids = ids;
   pool->tasks = tasks;
   pool->n_tasks = n;
   atomic_store(&pool->next, 0);

@@ -10,16 +10,18 @@
 #ifndef ASHUF_SHUFFLE_ENCODE_POOL_H
 #define ASHUF_SHUFFLE_ENCODE_POOL_H
 
-#include "block/block_write.h"
 #include "os/thread.h"
+#include "shuffle/part_encoder.h"
 
 enum { SITE_POOL_MEMORY = 1120, SITE_POOL_THREAD = 1121 };
 
 #define POOL_MAX_THREADS 256
 
 struct encode_task {
-  struct selection rows;
-  bool more_follows; /* write the blocks alone that no further row could change */
+  struct round_part *parts; /* whole partitions, whose sizes are results too, or: */
+  size_t n_parts;           /* 0: a piece of parts[0] */
+  struct selection rows;    /* of the piece */
+  bool more_follows;        /* write the blocks alone that no further row could change */
   /* Results: */
   int64_t taken; /* rows written */
   int worker;    /* whose buffer has the blocks, at: */
@@ -33,7 +35,7 @@ struct encode_pool;
 struct encode_worker {
   struct encode_pool *pool;
   struct thread thread;
-  struct block_encoder *encoder;
+  struct part_encoder encoder;
   struct ashuf_buffer out;
   size_t failed; /* the task that failed here; SIZE_MAX: none */
   ashuf_status status;
@@ -50,6 +52,7 @@ struct encode_pool {
   /* The round: */
   const struct source_set *set;
   const struct ashuf_encode_options *options;
+  const row_id *ids; /* that parts count in */
   struct encode_task *tasks;
   size_t n_tasks;
   atomic_size_t next;
@@ -66,7 +69,7 @@ void encode_pool_free(struct encode_pool *pool);
  * once cancelled is set, some tasks were not done.
  */
 ashuf_status encode_pool_run(struct encode_pool *pool, const struct source_set *set,
-                             const struct ashuf_encode_options *options, struct encode_task *tasks,
-                             size_t n, struct ashuf_error *error);
+                             const struct ashuf_encode_options *options, const row_id *ids,
+                             struct encode_task *tasks, size_t n, struct ashuf_error *error);
 
 #endif /* ASHUF_SHUFFLE_ENCODE_POOL_H */

@@ -107,6 +107,7 @@ static void set_limits(ashuf_writer *writer) {
 
 static size_t slab_bytes(const ashuf_writer *writer) {
   uint64_t limit = writer->limit;
+  if (getenv("X_NOCOPY")) return 0;
   if (writer_slab_bytes != 0) return writer_slab_bytes;
   if (writer->partitions == 1 || (limit != 0 && limit < COPY_LIMIT)) return 0;
   return limit != 0 && limit / SLAB_SHARE < SLAB_BYTES ? (size_t)(limit / SLAB_SHARE) : SLAB_BYTES;
@@ -269,7 +270,7 @@ ashuf_status writer_spill(ashuf_writer *writer, int32_t first, struct ashuf_erro
   ashuf_status status = batch_store_scatter(&writer->store, error);
   if (status == ASHUF_OK)
     status = spill_write(&writer->spills, &writer->store, first, &options,
-                         writer->pool.workers[0].encoder, &writer->blocks, error);
+                         writer->pool.workers[0].encoder.encoder, &writer->blocks, error);
   if (status != ASHUF_OK) return status;
   batch_store_clear(&writer->store);
   if (memory_limit_of(writer->memory) != 0) batch_copier_trim(&writer->copier);
@@ -331,7 +332,7 @@ static ashuf_status take_batch(ashuf_writer *writer, struct ArrowArray *batch,
   bool copied = false;
   ashuf_status status = writer_report(writer, writer->rows_pushed + rows, 0, error);
   if (status == ASHUF_OK) {
-    status = batch_copy(&writer->copier, &writer->store.probe, writer->pool.workers[0].encoder,
+    status = batch_copy(&writer->copier, &writer->store.probe, writer->pool.workers[0].encoder.encoder,
                         writer->partitions, writer->store.incoming, &copy, &copied, error);
     if (status == ASHUF_MEMORY_LIMIT) status = ASHUF_OK; /* the batch itself will do */
   }

@@ -42,14 +42,6 @@ enum {
 
 enum writer_state { WRITER_OPEN, WRITER_FINISHED, WRITER_BROKEN };
 
-/* The rows [first, first + n_rows) of a list of row ids, which are of one partition. */
-struct round_part {
-  int32_t partition;
-  bool more_follows; /* rows that are not in the list yet: a block they could join waits */
-  size_t first;
-  int64_t n_rows;
-};
-
 /* What is encoded at once. A partition larger than a round is the last part of several. */
 struct encode_round {
   struct round_part *parts;

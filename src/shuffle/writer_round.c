@@ -3,10 +3,13 @@
 #include "os/clock.h"
 #include "shuffle/writer.h"
 
-#include <inttypes.h>
-
-/* Partitions of a round at most: what a round costs beside its rows stays small. */
-#define MAX_PARTS 8192
+/* What a round counts for a partition beside its rows: about what a block has more than they. */
+#define PART_BYTES 2048
+/* Partitions of at most so many rows are encoded together, about so many rows at a time: what they
+ * take as one batch stays in the cache (part_encoder.h). */
+#define GROUP_PART_ROWS 2048
+#define GROUP_ROWS 8192
+#define GROUP_BYTES ((uint64_t)2 << 20)
 
 uint64_t writer_round_bytes;
 
@@ -56,34 +59,76 @@ static void add_stats(struct block_encode_stats *sum, const struct block_encode_
   sum->bytes += one->bytes;
 }
 
-/* ---- Parts, one thread -------------------------------------------------------------------- */
+/* ---- Tasks -------------------------------------------------------------------------------- */
 
-/* Encodes rows of a partition on this thread, blocks leaving as they are made. */
-static ashuf_status encode_here(ashuf_writer *writer, int32_t partition, const row_id *ids,
-                                int64_t n_rows, bool more_follows, int64_t *taken,
-                                struct ashuf_error *error) {
-  struct writing writing = {writer, partition};
-  struct block_sink sink = {put_blocks, &writing};
-  struct selection rows = {.n_rows = n_rows, .ids = ids};
-  struct block_encoder *encoder = writer->pool.workers[0].encoder;
-  const struct ashuf_encode_options *options = &writer->options.encode;
-  ashuf_status status;
-  writer->blocks.size = 0;
-  *taken = n_rows;
-  if (more_follows)
-    status = block_encode_full(encoder, &writer->store.set, &rows, options, &writer->blocks, &sink,
-                               &writer->stats, taken, error);
-  else
-    status = block_encode_selection(encoder, &writer->store.set, &rows, options, &writer->blocks,
-                                    &sink, &writer->stats, error);
-  if (status == ASHUF_OK) status = put_blocks(&writing, &writer->blocks, error);
-  return status;
+/* How many parts from the first on make up one task; 0: the first is one of its own, or several. */
+static size_t group_size(const ashuf_writer *writer, const struct round_part *parts, size_t n) {
+  uint64_t most = writer->round_bytes < GROUP_BYTES ? writer->round_bytes : GROUP_BYTES;
+  uint64_t row = (uint64_t)writer->row_bytes;
+  if (row < (uint64_t)writer->store.widest_row) row = (uint64_t)writer->store.widest_row;
+  uint64_t rows = 0;
+  size_t i = 0;
+  while (i < n && !parts[i].more_follows && parts[i].n_rows <= GROUP_PART_ROWS) {
+    uint64_t with = rows + (uint64_t)parts[i].n_rows;
+    if (with > GROUP_ROWS || with > most / row) break;
+    rows = with;
+    i++;
+  }
+  return i < 2 ? 0 : i;
 }
 
-static ashuf_status part_error(const struct round_part *part, ashuf_status status,
-                               struct ashuf_error *error) {
-  error_prefix(error, "partition %" PRId32 ": ", part->partition);
-  if (error != NULL) error->partition = part->partition;
+/* How many tasks a part is that is not small: it is cut where its blocks end, if no block is cut
+ * short by its bytes. */
+static size_t pieces_of(const ashuf_writer *writer, const struct round_part *part) {
+  int64_t most = writer->options.encode.max_rows;
+  if (writer->pool.n_workers == 1 || writer->round.whole_parts || part->n_rows == 0) return 1;
+  return (size_t)((part->n_rows - 1) / most) + 1;
+}
+
+static void cut_part(const ashuf_writer *writer, struct round_part *part, const row_id *ids,
+                     struct encode_task *tasks, size_t n) {
+  int64_t most = n == 1 ? part->n_rows : writer->options.encode.max_rows;
+  int64_t first = 0;
+  for (size_t i = 0; i < n; i++, first += most) {
+    int64_t left = part->n_rows - first;
+    tasks[i] = (struct encode_task){
+        .parts = part,
+        .rows = {.n_rows = left < most ? left : most, .ids = ids + part->first + first},
+        .more_follows = part->more_follows || i + 1 < n};
+  }
+}
+
+static ashuf_status reserve_tasks(ashuf_writer *writer, size_t n, struct ashuf_error *error) {
+  struct encode_round *round = &writer->round;
+  if (n <= round->tasks_capacity) return ASHUF_OK;
+  size_t size = n * sizeof *round->tasks;
+  struct encode_task *tasks = memory_alloc(writer->memory, size);
+  if (tasks == NULL) return error_memory(error, SITE_WRITER_MEMORY, writer->memory, size);
+  memory_free(writer->memory, round->tasks, round->tasks_capacity * sizeof *tasks);
+  round->tasks = tasks;
+  round->tasks_capacity = n;
+  return ASHUF_OK;
+}
+
+/* Every part becomes a task, or several, or one with its neighbours. */
+static ashuf_status cut_parts(ashuf_writer *writer, const row_id *ids, size_t *n_tasks,
+                              struct ashuf_error *error) {
+  struct encode_round *round = &writer->round;
+  size_t n = 0;
+  *n_tasks = 0;
+  for (size_t i = 0; i < round->n_parts; i++) n += pieces_of(writer, &round->parts[i]);
+  ashuf_status status = reserve_tasks(writer, n, error);
+  for (size_t i = 0; i < round->n_parts && status == ASHUF_OK;) {
+    struct encode_task *tasks = round->tasks + *n_tasks;
+    size_t group = group_size(writer, round->parts + i, round->n_parts - i);
+    n = group != 0 ? 1 : pieces_of(writer, &round->parts[i]);
+    if (group != 0)
+      tasks[0] = (struct encode_task){.parts = round->parts + i, .n_parts = group};
+    else
+      cut_part(writer, &round->parts[i], ids, tasks, n);
+    *n_tasks += n;
+    i += group != 0 ? group : 1;
+  }
   return status;
 }
 
@@ -93,75 +138,85 @@ static ashuf_status end_part(ashuf_writer *writer, const struct round_part *part
   return part->more_follows ? ASHUF_OK : end_partition(writer, part->partition, error);
 }
 
-static ashuf_status run_alone(ashuf_writer *writer, const row_id *ids, int64_t *taken,
+/* Writes the blocks of whole partitions. */
+static ashuf_status put_parts(ashuf_writer *writer, const struct encode_task *task,
+                              const uint8_t *bytes, int64_t *taken, struct ashuf_error *error) {
+  for (size_t i = 0; i < task->n_parts; i++) {
+    const struct round_part *part = &task->parts[i];
+    struct writing writing = {writer, part->partition};
+    ashuf_status status = ASHUF_OK;
+    if (part->size != 0) status = put(&writing, bytes, part->size, error);
+    if (status == ASHUF_OK) status = end_part(writer, part, part->n_rows, error);
+    if (status != ASHUF_OK) return part_error(part->partition, status, error);
+    bytes += part->size;
+    *taken = part->n_rows;
+  }
+  return ASHUF_OK;
+}
+
+/* ---- One thread --------------------------------------------------------------------------- */
+
+/* Encodes rows of a partition on this thread, blocks leaving as they are made. */
+static ashuf_status encode_here(ashuf_writer *writer, int32_t partition,
+                                const struct selection *rows, bool more_follows, int64_t *taken,
+                                struct ashuf_error *error) {
+  struct writing writing = {writer, partition};
+  struct block_sink sink = {put_blocks, &writing};
+  struct part_job job = {&writer->store.set, &writer->options.encode, &writer->blocks, &sink,
+                        &writer->stats};
+  writer->blocks.size = 0;
+  ashuf_status status =
+      part_encode_rows(&writer->pool.workers[0].encoder, &job, rows, more_follows, taken, error);
+  return status == ASHUF_OK ? put_blocks(&writing, &writer->blocks, error) : status;
+}
+
+static ashuf_status encode_parts_here(ashuf_writer *writer, const row_id *ids,
+                                      const struct encode_task *task, int64_t *taken,
+                                      struct ashuf_error *error) {
+  struct part_job job = {&writer->store.set, &writer->options.encode, &writer->blocks, NULL,
+                        &writer->stats};
+  writer->blocks.size = 0;
+  ashuf_status status = part_encode_whole(&writer->pool.workers[0].encoder, &job, ids, task->parts,
+                                         task->n_parts, error);
+  if (status != ASHUF_OK) return status;
+  return put_parts(writer, task, writer->blocks.data, taken, error);
+}
+
+static ashuf_status run_alone(ashuf_writer *writer, const row_id *ids, size_t n, int64_t *taken,
                               struct ashuf_error *error) {
   ashuf_status status = ASHUF_OK;
-  for (size_t i = 0; i < writer->round.n_parts && status == ASHUF_OK; i++) {
-    const struct round_part *part = &writer->round.parts[i];
-    status = encode_here(writer, part->partition, ids + part->first, part->n_rows,
-                         part->more_follows, taken, error);
-    if (status == ASHUF_OK) status = end_part(writer, part, *taken, error);
-    if (status != ASHUF_OK) return part_error(part, status, error);
+  for (size_t i = 0; i < n && status == ASHUF_OK; i++) {
+    const struct encode_task *task = &writer->round.tasks[i];
+    if (task->n_parts != 0) {
+      status = encode_parts_here(writer, ids, task, taken, error);
+      continue;
+    }
+    int32_t partition = task->parts->partition;
+    status = encode_here(writer, partition, &task->rows, task->more_follows, taken, error);
+    if (status == ASHUF_OK) status = end_part(writer, task->parts, *taken, error);
+    if (status != ASHUF_OK) return part_error(partition, status, error);
   }
   return status;
 }
 
-/* ---- Parts, several threads --------------------------------------------------------------- */
+/* ---- Several threads ---------------------------------------------------------------------- */
 
-static size_t tasks_of(const ashuf_writer *writer, const struct round_part *part) {
-  int64_t most = writer->options.encode.max_rows;
-  if (part->n_rows == 0) return 0;
-  return writer->round.whole_parts ? 1 : (size_t)((part->n_rows - 1) / most) + 1;
-}
-
-/* A part is cut where its blocks end, if no block is cut short by its bytes. */
-static size_t cut_part(const ashuf_writer *writer, const struct round_part *part, const row_id *ids,
-                       struct encode_task *tasks) {
-  size_t n = tasks_of(writer, part);
-  int64_t most = n == 1 ? part->n_rows : writer->options.encode.max_rows;
-  int64_t first = 0;
-  for (size_t i = 0; i < n; i++, first += most) {
-    int64_t left = part->n_rows - first;
-    tasks[i] = (struct encode_task){
-        .rows = {.n_rows = left < most ? left : most, .ids = ids + part->first + first},
-        .more_follows = part->more_follows || i + 1 < n};
-  }
-  return n;
-}
-
-static ashuf_status cut_parts(ashuf_writer *writer, const row_id *ids, size_t *n_tasks,
-                              struct ashuf_error *error) {
-  struct encode_round *round = &writer->round;
-  size_t n = 0;
-  for (size_t i = 0; i < round->n_parts; i++) n += tasks_of(writer, &round->parts[i]);
-  if (n > round->tasks_capacity) {
-    size_t size = n * sizeof *round->tasks;
-    struct encode_task *tasks = memory_alloc(writer->memory, size);
-    if (tasks == NULL) return error_memory(error, SITE_WRITER_MEMORY, writer->memory, size);
-    memory_free(writer->memory, round->tasks, round->tasks_capacity * sizeof *tasks);
-    round->tasks = tasks;
-    round->tasks_capacity = n;
-  }
-  *n_tasks = 0;
-  for (size_t i = 0; i < round->n_parts; i++)
-    *n_tasks += cut_part(writer, &round->parts[i], ids, round->tasks + *n_tasks);
-  return ASHUF_OK;
+static const uint8_t *blocks_of(const ashuf_writer *writer, const struct encode_task *task) {
+  return task->size == 0 ? NULL : writer->pool.workers[task->worker].out.data + task->start;
 }
 
 /* Writes what the tasks of one part made, up to where one block ended early; what follows is
  * encoded again from there. */
-static ashuf_status put_part(ashuf_writer *writer, const struct round_part *part, const row_id *ids,
-                             const struct encode_task *tasks, size_t n, int64_t *taken,
-                             struct ashuf_error *error) {
+static ashuf_status put_pieces(ashuf_writer *writer, const struct encode_task *tasks, size_t n,
+                               const row_id *ids, int64_t *taken, struct ashuf_error *error) {
+  const struct round_part *part = tasks->parts;
   struct writing writing = {writer, part->partition};
   ashuf_status status = ASHUF_OK;
   int64_t rows = 0;
   bool whole = true;
   for (size_t i = 0; i < n && status == ASHUF_OK && whole; i++) {
     const struct encode_task *task = &tasks[i];
-    if (task->size != 0)
-      status = put(&writing, writer->pool.workers[task->worker].out.data + task->start, task->size,
-                   error);
+    if (task->size != 0) status = put(&writing, blocks_of(writer, task), task->size, error);
     add_stats(&writer->stats, &task->stats);
     rows += task->taken;
     whole = task->taken == task->rows.n_rows || i + 1 == n;
@@ -169,33 +224,37 @@ static ashuf_status put_part(ashuf_writer *writer, const struct round_part *part
   *taken = rows;
   if (status != ASHUF_OK || whole) return status;
   writer->round.whole_parts = true;
-  status = encode_here(writer, part->partition, ids + part->first + rows, part->n_rows - rows,
-                       part->more_follows, taken, error);
+  struct selection rest = {.n_rows = part->n_rows - rows, .ids = ids + part->first + rows};
+  status = encode_here(writer, part->partition, &rest, part->more_follows, taken, error);
   *taken += rows;
   return status;
 }
 
-static ashuf_status run_together(ashuf_writer *writer, const row_id *ids, int64_t *taken,
+/* The first of tasks, and those that are pieces of the same part; *used: how many they are. */
+static ashuf_status put_next(ashuf_writer *writer, const struct encode_task *tasks, size_t n,
+                             const row_id *ids, size_t *used, int64_t *taken,
+                             struct ashuf_error *error) {
+  *used = 1;
+  if (tasks->n_parts != 0) {
+    add_stats(&writer->stats, &tasks->stats);
+    return put_parts(writer, tasks, blocks_of(writer, tasks), taken, error);
+  }
+  while (*used < n && tasks[*used].parts == tasks->parts) (*used)++;
+  ashuf_status status = put_pieces(writer, tasks, *used, ids, taken, error);
+  if (status == ASHUF_OK) status = end_part(writer, tasks->parts, *taken, error);
+  return status == ASHUF_OK ? status : part_error(tasks->parts->partition, status, error);
+}
+
+static ashuf_status run_together(ashuf_writer *writer, const row_id *ids, size_t n, int64_t *taken,
                                  struct ashuf_error *error) {
-  struct encode_round *round = &writer->round;
-  size_t n = 0;
-  bool cut = !round->whole_parts;
-  ashuf_status status = cut_parts(writer, ids, &n, error);
-  if (status == ASHUF_OK)
-    status = encode_pool_run(&writer->pool, &writer->store.set, &writer->options.encode,
-                             round->tasks, n, error);
+  const struct encode_task *tasks = writer->round.tasks;
+  ashuf_status status =
+      encode_pool_run(&writer->pool, &writer->store.set, &writer->options.encode, ids,
+                      writer->round.tasks, n, error);
   if (status == ASHUF_OK && atomic_load(&writer->cancelled))
     return writer_report(writer, 0, 0, error);
-  const struct encode_task *tasks = round->tasks;
-  for (size_t i = 0; i < round->n_parts && status == ASHUF_OK; i++) {
-    const struct round_part *part = &round->parts[i];
-    int64_t most = writer->options.encode.max_rows;
-    size_t own = part->n_rows == 0 ? 0 : cut ? (size_t)((part->n_rows - 1) / most) + 1 : 1;
-    status = put_part(writer, part, ids, tasks, own, taken, error);
-    if (status == ASHUF_OK) status = end_part(writer, part, *taken, error);
-    if (status != ASHUF_OK) return part_error(part, status, error);
-    tasks += own;
-  }
+  for (size_t i = 0, used; i < n && status == ASHUF_OK; i += used)
+    status = put_next(writer, tasks + i, n - i, ids, &used, taken, error);
   return status;
 }
 
@@ -221,7 +280,8 @@ ashuf_status round_add(ashuf_writer *writer, const struct round_part *part,
 
 bool round_is_full(const ashuf_writer *writer) {
   uint64_t bytes = (uint64_t)writer->round.n_rows * (uint64_t)writer->row_bytes;
-  return bytes >= writer->round_bytes || writer->round.n_parts >= MAX_PARTS;
+  uint64_t more = (uint64_t)writer->round.n_parts * PART_BYTES;
+  return bytes >= writer->round_bytes || more >= writer->round_bytes;
 }
 
 ashuf_status round_run(ashuf_writer *writer, const row_id *ids, int64_t *taken,
@@ -229,8 +289,11 @@ ashuf_status round_run(ashuf_writer *writer, const row_id *ids, int64_t *taken,
   uint64_t start = clock_now();
   uint64_t written = writer->counters.write_ns;
   *taken = 0;
-  ashuf_status status = writer->pool.n_workers == 1 ? run_alone(writer, ids, taken, error)
-                                                    : run_together(writer, ids, taken, error);
+  size_t n = 0;
+  ashuf_status status = cut_parts(writer, ids, &n, error);
+  if (status == ASHUF_OK)
+    status = writer->pool.n_workers == 1 ? run_alone(writer, ids, n, taken, error)
+                                         : run_together(writer, ids, n, taken, error);
   writer->counters.encode_ns += clock_now() - start - (writer->counters.write_ns - written);
   writer->round.n_parts = 0;
   writer->round.n_rows = 0;
