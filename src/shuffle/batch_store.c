@@ -89,14 +89,23 @@ ashuf_status batch_store_join(struct batch_store *store, const struct ArrowArray
   return source_set_push(&store->set, batch, error);
 }
 
-void batch_store_keep(struct batch_store *store, struct ArrowArray *batch) {
+void batch_store_keep_piece(struct batch_store *store, struct ArrowArray *piece, int64_t first,
+                            int64_t batch_rows) {
   struct stored_batch *stored = &store->batches[store->n_batches++];
-  stored->array = *batch;
-  stored->ids = store->incoming;
+  int64_t n = piece->length;
+  *stored = (struct stored_batch){.array = *piece};
+  if (n != 0) stored->ids = store->incoming + first;
+  piece->release = NULL;
+  store->n_rows += n;
+  scatter_count(&store->scatter, stored->ids, n);
+  if (first + n != batch_rows) return;
+  stored->own_ids = store->incoming;
+  stored->n_own_ids = batch_rows;
   store->incoming = NULL;
-  batch->release = NULL;
-  store->n_rows += stored->array.length;
-  scatter_count(&store->scatter, stored->ids, stored->array.length);
+}
+
+void batch_store_keep(struct batch_store *store, struct ArrowArray *batch) {
+  batch_store_keep_piece(store, batch, 0, batch->length);
 }
 
 void batch_store_drop(struct batch_store *store, int64_t batch_rows) {
@@ -117,7 +126,7 @@ ashuf_status batch_store_scatter(struct batch_store *store, struct ashuf_error *
     int64_t n_rows = stored->array.length;
     if (n_rows == 0) continue;
     scatter_place(&store->scatter, i, 0, stored->ids, n_rows);
-    free_ids(store, &stored->ids, n_rows);
+    free_ids(store, &stored->own_ids, stored->n_own_ids);
   }
   store->scattered = true;
   return ASHUF_OK;
@@ -130,7 +139,7 @@ struct selection batch_store_selection(const struct batch_store *store, int32_t 
 static void release_batches(struct batch_store *store) {
   for (size_t i = 0; i < store->n_batches; i++) {
     struct stored_batch *stored = &store->batches[i];
-    if (stored->ids != NULL) free_ids(store, &stored->ids, stored->array.length);
+    if (stored->own_ids != NULL) free_ids(store, &stored->own_ids, stored->n_own_ids);
     stored->array.release(&stored->array);
   }
   memory_discharge(store->memory, (size_t)store->charged);

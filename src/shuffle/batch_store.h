@@ -20,7 +20,9 @@ enum { SITE_STORE_MEMORY = 1060, SITE_STORE_CHARGE = 1062 };
 
 struct stored_batch {
   struct ArrowArray array; /* moved in by batch_store_keep */
-  int32_t *ids;            /* partition of each row; NULL where there are none */
+  const int32_t *ids;      /* partition of each row; NULL where there are none */
+  int32_t *own_ids;        /* what is freed with it: ids of all pieces of the batch; or NULL */
+  int64_t n_own_ids;
 };
 
 struct batch_store {
@@ -63,6 +65,10 @@ ashuf_status batch_store_join(struct batch_store *store, const struct ArrowArray
                               struct ashuf_error *error);
 /* Moves the batch that was joined; cannot fail. */
 void batch_store_keep(struct batch_store *store, struct ArrowArray *batch);
+/* Moves the array that was joined, which holds the rows from first on of a batch of batch_rows that
+ * comes in pieces; the one that reaches its end is the last. */
+void batch_store_keep_piece(struct batch_store *store, struct ArrowArray *piece, int64_t first,
+                            int64_t batch_rows);
 /* Forgets the batch that was checked or admitted; batch_store_clear or free must follow. */
 void batch_store_drop(struct batch_store *store, int64_t batch_rows);
 

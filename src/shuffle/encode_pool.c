@@ -32,32 +32,13 @@ void encode_pool_free(struct encode_pool *pool) {
   *pool = (struct encode_pool){0};
 }
 
-static ashuf_status do_task(struct encode_worker *worker, struct encode_task *task) {
-  struct encode_pool *pool = worker->pool;
-  struct part_job job = {pool->set, pool->options, &worker->out, NULL, &task->stats};
-  ashuf_status status;
-  task->worker = (int)(worker - pool->workers);
-  task->start = worker->out.size;
-  task->stats = (struct block_encode_stats){0};
-  if (task->n_parts != 0)
-    status = part_encode_whole(&worker->encoder, &job, pool->ids, task->parts, task->n_parts,
-                              &worker->error);
-  else
-    status = part_encode_rows(&worker->encoder, &job, &task->rows, task->more_follows, &task->taken,
-                        &worker->error);
-  if (status != ASHUF_OK && task->n_parts == 0)
-    (void)part_error(task->parts->partition, status, &worker->error);
-  task->size = worker->out.size - task->start;
-  return status;
-}
-
 static void work(struct encode_worker *worker) {
   struct encode_pool *pool = worker->pool;
   while (!atomic_load_explicit(&pool->stop, memory_order_relaxed) &&
          !atomic_load_explicit(pool->cancelled, memory_order_relaxed)) {
     size_t i = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
     if (i >= pool->n_tasks) return;
-    worker->status = do_task(worker, &pool->tasks[i]);
+    worker->status = pool->function(pool->self, worker, i);
     if (worker->status == ASHUF_OK) continue;
     worker->failed = i;
     atomic_store_explicit(&pool->stop, true, memory_order_relaxed);
@@ -99,27 +80,58 @@ static ashuf_status first_failure(const struct encode_pool *pool, struct ashuf_e
   return first->status;
 }
 
-ashuf_status encode_pool_run(struct encode_pool *pool, const struct source_set *set,
-                             const struct ashuf_encode_options *options, const row_id *ids,
-                             struct encode_task *tasks, size_t n, struct ashuf_error *error) {
+ashuf_status encode_pool_do(struct encode_pool *pool, pool_function function, void *self, size_t n,
+                            struct ashuf_error *error) {
   bool alone = pool->n_workers == 1 || n < 2;
   if (!alone && !pool->started) {
     ashuf_status status = start_threads(pool, error);
     if (status != ASHUF_OK) return status;
   }
-  pool->set = set;
-  pool->options = options;
-  pool->ids = ids;
-  pool->tasks = tasks;
+  pool->function = function;
+  pool->self = self;
   pool->n_tasks = n;
   atomic_store(&pool->next, 0);
   atomic_store(&pool->stop, false);
-  for (int i = 0; i < pool->n_workers; i++) {
-    pool->workers[i].out.size = 0;
-    pool->workers[i].failed = SIZE_MAX;
-  }
+  for (int i = 0; i < pool->n_workers; i++) pool->workers[i].failed = SIZE_MAX;
   if (!alone) gate_open(&pool->gate, pool->n_workers - 1);
   work(&pool->workers[0]);
   if (!alone) gate_drain(&pool->gate);
   return first_failure(pool, error);
+}
+
+/* ---- Encoding ----------------------------------------------------------------------------- */
+
+struct encode_job {
+  const struct source_set *set;
+  const struct ashuf_encode_options *options;
+  const row_id *ids;
+  struct encode_task *tasks;
+};
+
+static ashuf_status encode_task(void *self, struct encode_worker *worker, size_t i) {
+  const struct encode_job *job = self;
+  struct encode_task *task = &job->tasks[i];
+  struct part_job own = {job->set, job->options, &worker->out, NULL, &task->stats};
+  ashuf_status status;
+  task->worker = (int)(worker - worker->pool->workers);
+  task->start = worker->out.size;
+  task->stats = (struct block_encode_stats){0};
+  if (task->n_parts != 0)
+    status = part_encode_whole(&worker->encoder, &own, job->ids, task->parts, task->n_parts,
+                               &worker->error);
+  else
+    status = part_encode_rows(&worker->encoder, &own, &task->rows, task->more_follows, &task->taken,
+                              &worker->error);
+  if (status != ASHUF_OK && task->n_parts == 0)
+    (void)part_error(task->parts->partition, status, &worker->error);
+  task->size = worker->out.size - task->start;
+  return status;
+}
+
+ashuf_status encode_pool_run(struct encode_pool *pool, const struct source_set *set,
+                             const struct ashuf_encode_options *options, const row_id *ids,
+                             struct encode_task *tasks, size_t n, struct ashuf_error *error) {
+  struct encode_job job = {set, options, ids, tasks};
+  for (int i = 0; i < pool->n_workers; i++) pool->workers[i].out.size = 0;
+  return encode_pool_do(pool, encode_task, &job, n, error);
 }

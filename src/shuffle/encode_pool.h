@@ -1,9 +1,9 @@
 /*
- * Encoding many selections of one source set at once: an encoder for each thread, the calling
- * thread being the first. Each task is done by one thread; which one makes no difference to its
- * bytes.
+ * The threads of a writer, the calling thread being the first, with an encoder each: encoding many
+ * selections of one source set at once, or whatever else has tasks that do not depend on each
+ * other. Each task is done by one thread; which one makes no difference to its bytes.
  *
- *   encode_pool_init -> encode_pool_run ... -> encode_pool_free
+ *   encode_pool_init -> encode_pool_run | encode_pool_do ... -> encode_pool_free
  *
  * Threads start with the first round that has work for them.
  */
@@ -31,6 +31,10 @@ struct encode_task {
 };
 
 struct encode_pool;
+struct encode_worker;
+
+/* Does task i on a worker's thread; a failure, told in worker->error, ends the round. */
+typedef ashuf_status (*pool_function)(void *self, struct encode_worker *worker, size_t i);
 
 struct encode_worker {
   struct encode_pool *pool;
@@ -50,10 +54,8 @@ struct encode_pool {
   struct gate gate;
   const atomic_bool *cancelled; /* tasks are left alone once it is set */
   /* The round: */
-  const struct source_set *set;
-  const struct ashuf_encode_options *options;
-  const row_id *ids; /* that parts count in */
-  struct encode_task *tasks;
+  pool_function function;
+  void *self;
   size_t n_tasks;
   atomic_size_t next;
   atomic_bool stop;
@@ -64,10 +66,13 @@ ashuf_status encode_pool_init(struct encode_pool *pool, int threads, const atomi
 /* Takes one zero-initialised, and one twice. */
 void encode_pool_free(struct encode_pool *pool);
 
-/*
- * Does all tasks; the blocks of task i are then in the buffer of its worker. After a failure, or
- * once cancelled is set, some tasks were not done.
- */
+/* Calls function for each task. After a failure (that of the first task is returned), or once
+ * cancelled is set, some tasks were not done. */
+ashuf_status encode_pool_do(struct encode_pool *pool, pool_function function, void *self, size_t n,
+                            struct ashuf_error *error);
+
+/* Does all tasks; the blocks of task i are then in the buffer of its worker. ids are what parts
+ * count in. */
 ashuf_status encode_pool_run(struct encode_pool *pool, const struct source_set *set,
                              const struct ashuf_encode_options *options, const row_id *ids,
                              struct encode_task *tasks, size_t n, struct ashuf_error *error);

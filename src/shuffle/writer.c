@@ -107,10 +107,10 @@ static void set_limits(ashuf_writer *writer) {
 
 static size_t slab_bytes(const ashuf_writer *writer) {
   uint64_t limit = writer->limit;
-  if (getenv("X_NOCOPY")) return 0;
   if (writer_slab_bytes != 0) return writer_slab_bytes;
   if (writer->partitions == 1 || (limit != 0 && limit < COPY_LIMIT)) return 0;
-  return limit != 0 && limit / SLAB_SHARE < SLAB_BYTES ? (size_t)(limit / SLAB_SHARE) : SLAB_BYTES;
+  uint64_t most = limit / SLAB_SHARE / (uint64_t)writer->options.threads;
+  return limit != 0 && most < SLAB_BYTES ? (size_t)most : SLAB_BYTES;
 }
 
 /* Whether the schema, and the one without dictionaries, have their message. */
@@ -166,7 +166,8 @@ static ashuf_status open_inside(ashuf_partitioner *partitioner,
     status = encode_pool_init(&writer->pool, options->threads, &writer->cancelled, writer->memory,
                               error);
   if (status == ASHUF_OK)
-    status = batch_copier_init(&writer->copier, slab_bytes(writer), writer->memory, error);
+    status = batch_copier_init(&writer->copier, slab_bytes(writer), options->threads,
+                               writer->memory, error);
   if (status == ASHUF_OK)
     status = batch_store_init(&writer->store, writer->partitioner, writer->memory, error);
   if (status == ASHUF_OK)
@@ -311,15 +312,25 @@ static ashuf_status make_room(ashuf_writer *writer, const struct ArrowArray *bat
   return try_batch(writer, batch, true, error);
 }
 
-/* Takes the copy instead of the batch, which is released then. */
-static ashuf_status take_copy(ashuf_writer *writer, struct ArrowArray *batch,
-                              struct ArrowArray *copy, struct ashuf_error *error) {
-  ashuf_status status = make_room(writer, copy, error);
-  if (status != ASHUF_OK) {
-    copy->release(copy);
-    return status;
+static void release_copies(struct copy_share *shares, int n) {
+  for (int i = 0; i < n; i++) shares[i].copy.release(&shares[i].copy);
+}
+
+/* Takes the copies instead of the batch, which is released then. */
+static ashuf_status take_copies(ashuf_writer *writer, struct ArrowArray *batch, int n,
+                                struct ashuf_error *error) {
+  struct copy_share *shares = writer->copier.shares;
+  int64_t first = 0;
+  for (int i = 0; i < n; i++) {
+    int64_t rows = shares[i].copy.length;
+    ashuf_status status = make_room(writer, &shares[i].copy, error);
+    if (status != ASHUF_OK) {
+      release_copies(shares + i, n - i);
+      return status;
+    }
+    batch_store_keep_piece(&writer->store, &shares[i].copy, first, batch->length);
+    first += rows;
   }
-  batch_store_keep(&writer->store, copy);
   batch->release(batch);
   batch->release = NULL;
   return ASHUF_OK;
@@ -328,16 +339,15 @@ static ashuf_status take_copy(ashuf_writer *writer, struct ArrowArray *batch,
 static ashuf_status take_batch(ashuf_writer *writer, struct ArrowArray *batch,
                                struct ashuf_error *error) {
   int64_t rows = batch->length;
-  struct ArrowArray copy;
-  bool copied = false;
+  int copies = 0;
   ashuf_status status = writer_report(writer, writer->rows_pushed + rows, 0, error);
   if (status == ASHUF_OK) {
-    status = batch_copy(&writer->copier, &writer->store.probe, writer->pool.workers[0].encoder.encoder,
-                        writer->partitions, writer->store.incoming, &copy, &copied, error);
+    status = batch_copy(&writer->copier, &writer->pool, &writer->store.probe, writer->partitions,
+                        writer->store.incoming, &copies, error);
     if (status == ASHUF_MEMORY_LIMIT) status = ASHUF_OK; /* the batch itself will do */
   }
-  if (status == ASHUF_OK && copied) {
-    status = take_copy(writer, batch, &copy, error);
+  if (status == ASHUF_OK && copies != 0) {
+    status = take_copies(writer, batch, copies, error);
   } else if (status == ASHUF_OK) {
     status = make_room(writer, batch, error);
     if (status == ASHUF_OK) batch_store_keep(&writer->store, batch);
