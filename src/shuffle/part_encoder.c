@@ -8,6 +8,8 @@
 #define LONG_RUN 8
 /* The staged block begins here, so that its stream is at a multiple of 64 and can be borrowed. */
 #define STAGE_SKEW (BODY_ALIGNMENT - ASHUF_BLOCK_HEADER_SIZE)
+/* Bytes beside the rows of a staged block, and what its last piece may take too much. */
+#define STAGE_SLACK ((size_t)128 << 10)
 /* What a staged block may take: rows are as wide as those before them, about. */
 #define STAGE_BODY ((uint64_t)16 << 20)
 
@@ -105,11 +107,15 @@ static bool encode_stage(struct part_encoder *encoder, const struct part_job *jo
   given.max_body = STAGE_BODY;
   encode_options_resolve(&own, &given);
   encoder->block.size = 0;
-  if (!buffer_reserve(&encoder->block, encoder->memory, STAGE_SKEW)) return false;
+  size_t expected = (size_t)n_rows * (encoder->row_bytes + encoder->row_bytes / 8) + STAGE_SLACK;
+  if (!buffer_reserve_exact(&encoder->block, encoder->memory, expected)) return false;
   encoder->block.size = STAGE_SKEW;
-  return block_encode_selection(encoder->encoder, job->set, &all, &own, &encoder->block, NULL,
-                                &stats, NULL) == ASHUF_OK &&
-         stats.blocks == 1;
+  if (block_encode_selection(encoder->encoder, job->set, &all, &own, &encoder->block, NULL, &stats,
+                             NULL) != ASHUF_OK ||
+      stats.blocks != 1)
+    return false;
+  encoder->row_bytes = encoder->block.size / (size_t)n_rows;
+  return true;
 }
 
 static bool prepare_stage(struct part_encoder *encoder, const ashuf_schema *schema) {

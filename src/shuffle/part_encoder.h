@@ -26,6 +26,7 @@ struct part_encoder {
   /* Staging; made when there is something to stage: */
   ashuf_ctx *ctx;
   struct ashuf_buffer block;
+  size_t row_bytes; /* of the last block */
   struct source_set set;
 };
 

@@ -16,6 +16,8 @@
 #define BLOCK_BYTES_MAX ((uint64_t)512 << 10)
 #define ROUND_BYTES_MIN ((uint64_t)256 << 10)
 #define ROUND_BYTES_MAX ((uint64_t)32 << 20)
+#define GROUP_SHARE 4 /* of a round */
+#define GROUP_BYTES_MAX ((uint64_t)4 << 20)
 /* Copies are worth their while where rows are scattered over much memory. */
 #define SLAB_BYTES ((size_t)16 << 20)
 #define SLAB_SHARE 16
@@ -103,6 +105,7 @@ static void set_limits(ashuf_writer *writer) {
   writer->block_bytes = between(share / BLOCK_SHARE, BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
   writer->round_bytes = between(share / ROUND_SHARE, ROUND_BYTES_MIN, ROUND_BYTES_MAX);
   if (writer_round_bytes != 0) writer->round_bytes = writer_round_bytes;
+  writer->group_bytes = between(writer->round_bytes / GROUP_SHARE, 1, GROUP_BYTES_MAX);
 }
 
 static size_t slab_bytes(const ashuf_writer *writer) {
@@ -234,8 +237,8 @@ static bool is_about_batch(ashuf_status status) {
 
 /* ---- When to spill ------------------------------------------------------------------------ */
 
-/* What encoding takes beside the rows: a block a thread, and the codec's. Where rows are wide that
- * is more than comes on top of the limit. */
+/* What encoding takes beside the rows: a block a thread, and the codec's, or a group of small
+ * partitions. Where rows are wide that is more than comes on top of the limit. */
 static uint64_t work_bytes(const ashuf_writer *writer) {
   const struct ashuf_encode_options *encode = &writer->options.encode;
   int64_t row = writer->store.n_rows == 0
@@ -244,6 +247,7 @@ static uint64_t work_bytes(const ashuf_writer *writer) {
   uint64_t block = (uint64_t)encode->max_rows * (uint64_t)(row + 1);
   if (block > encode->max_body) block = encode->max_body;
   if (block < (uint64_t)writer->store.widest_row) block = (uint64_t)writer->store.widest_row;
+  if (block < writer->group_bytes) block = writer->group_bytes;
   uint64_t work = (uint64_t)writer->options.threads * (block + block / 4);
   return work < writer->limit / 2 ? work : writer->limit / 2;
 }

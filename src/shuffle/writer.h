@@ -73,6 +73,7 @@ struct ashuf_writer {
   uint64_t limit;       /* of the options or the domain, the smaller; 0: none */
   uint64_t block_bytes; /* of a spilled block */
   uint64_t round_bytes; /* of the rows of a round */
+  uint64_t group_bytes; /* of the rows of small partitions that are encoded together */
   int64_t row_bytes;    /* of an average row */
   bool had_messages[2]; /* whether the schema, and the plain one, had theirs before */
 

@@ -7,9 +7,8 @@
 #define PART_BYTES 2048
 /* Partitions of at most so many rows are encoded together, about so many rows at a time: what they
  * take as one batch stays in the cache (part_encoder.h). */
-#define GROUP_PART_ROWS 2048
-#define GROUP_ROWS 8192
-#define GROUP_BYTES ((uint64_t)2 << 20)
+#define GROUP_PART_ROWS 4096
+#define GROUP_ROWS 16384
 
 uint64_t writer_round_bytes;
 
@@ -63,14 +62,13 @@ static void add_stats(struct block_encode_stats *sum, const struct block_encode_
 
 /* How many parts from the first on make up one task; 0: the first is one of its own, or several. */
 static size_t group_size(const ashuf_writer *writer, const struct round_part *parts, size_t n) {
-  uint64_t most = writer->round_bytes < GROUP_BYTES ? writer->round_bytes : GROUP_BYTES;
   uint64_t row = (uint64_t)writer->row_bytes;
   if (row < (uint64_t)writer->store.widest_row) row = (uint64_t)writer->store.widest_row;
   uint64_t rows = 0;
   size_t i = 0;
   while (i < n && !parts[i].more_follows && parts[i].n_rows <= GROUP_PART_ROWS) {
     uint64_t with = rows + (uint64_t)parts[i].n_rows;
-    if (with > GROUP_ROWS || with > most / row) break;
+    if (with > GROUP_ROWS || with > writer->group_bytes / row) break;
     rows = with;
     i++;
   }
