@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* More rows, and what is read no longer stays in the cache for its second buffer. */
-#define MAX_ROWS_COPIED 65536
+/* More rows at a time, and what a column of them takes no longer stays in the cache. */
+#define ROWS_AT_ONCE 16384
 /* Fewer rows are not worth waking a thread. */
 #define SHARE_ROWS 1024
 #define RADIX_BITS 11
@@ -24,6 +24,9 @@ struct copy_slab {
   size_t size;
   size_t used;
 };
+
+int64_t batch_copy_piece_rows;
+int64_t batch_copy_share_rows;
 
 /* The first block's room. */
 #define SLAB_START \
@@ -113,8 +116,8 @@ static void sort_pass(const int32_t *ids, const uint64_t *from, uint64_t *to, si
   for (size_t i = 0; i < n; i++) to[starts[(ids[from[i]] >> shift) & (RADIX - 1)]++] = from[i];
 }
 
-static const uint64_t *sort_rows(struct batch_copier *copier, const int32_t *ids, size_t n,
-                                 int32_t partitions) {
+static uint64_t *sort_rows(struct batch_copier *copier, const int32_t *ids, size_t n,
+                           int32_t partitions) {
   uint64_t *from = copier->rows;
   uint64_t *to = copier->rows + n;
   for (size_t i = 0; i < n; i++) from[i] = i;
@@ -204,7 +207,7 @@ static ashuf_status encode(struct copy_share *share, const struct source_set *se
   uint8_t *start = (uint8_t *)share->slab + share->slab->size - room;
   struct ashuf_buffer out = {start, BLOCK_SKEW, room, share->full};
   given.codec = ASHUF_CODEC_NONE;
-  given.max_rows = MAX_ROWS_COPIED;
+  given.max_rows = ROWS_AT_ONCE;
   given.max_body = share->slab_bytes;
   encode_options_resolve(&own, &given);
   if (room <= BLOCK_SKEW) return ASHUF_MEMORY_LIMIT;
@@ -223,10 +226,16 @@ static ashuf_status place(struct copy_share *share, const struct source_set *set
   size_t room = slab_room(share);
   bool fresh = room < expected + expected / 16 || room == 0;
   block->size = 0;
+  if (expected > share->slab_bytes) { /* too wide, as the last time; rows may become narrower */
+    share->row_bytes -= share->row_bytes / 64;
+    return ASHUF_MEMORY_LIMIT;
+  }
   if (fresh && !next_slab(share)) return ASHUF_MEMORY_LIMIT;
   ashuf_status status = encode(share, set, encoder, rows, block, error);
-  if (status != ASHUF_MEMORY_LIMIT || fresh || !next_slab(share)) return status;
-  return encode(share, set, encoder, rows, block, error);
+  if (status == ASHUF_MEMORY_LIMIT && !fresh && next_slab(share))
+    status = encode(share, set, encoder, rows, block, error);
+  if (status == ASHUF_MEMORY_LIMIT) share->row_bytes = share->slab_bytes / (size_t)rows->n_rows + 1;
+  return status;
 }
 
 static ashuf_status decode(struct copy_share *share, struct ashuf_bytes *block,
@@ -269,22 +278,31 @@ static void release_copies(struct batch_copier *copier, size_t n) {
 }
 
 static size_t shares_of(const struct batch_copier *copier, size_t n_rows) {
-  size_t most = n_rows / SHARE_ROWS;
+  size_t most = n_rows / (size_t)(batch_copy_share_rows != 0 ? batch_copy_share_rows : SHARE_ROWS);
   size_t n = (size_t)copier->n_shares;
   return most == 0 ? 1 : most < n ? most : n;
 }
 
+int64_t batch_copy_rows(int64_t n_rows, int64_t first) {
+  int64_t most = batch_copy_piece_rows != 0 ? batch_copy_piece_rows : ROWS_AT_ONCE;
+  int64_t pieces = (n_rows + most - 1) / most;
+  int64_t each = (n_rows + pieces - 1) / pieces;
+  return n_rows - first < each ? n_rows - first : each;
+}
+
 ashuf_status batch_copy(struct batch_copier *copier, struct encode_pool *pool,
-                        const struct source_set *set, int32_t partitions, int32_t *ids, int *n,
-                        struct ashuf_error *error) {
-  size_t n_rows = (size_t)set->lengths[0];
+                        const struct source_set *set, int64_t first, int64_t n_rows,
+                        int32_t partitions, int32_t *ids, int *n, struct ashuf_error *error) {
+  struct copy_job job = {.copier = copier, .set = set, .n_rows = (size_t)n_rows};
   *n = 0;
-  if (copier->slab_bytes == 0 || n_rows == 0 || n_rows > MAX_ROWS_COPIED) return ASHUF_OK;
-  if (!reserve(copier, n_rows))
-    return error_memory(error, SITE_COPY_MEMORY, copier->memory, n_rows * 20);
-  struct copy_job job = {.copier = copier, .set = set, .n_rows = n_rows};
-  job.rows = sort_rows(copier, ids, n_rows, partitions);
-  job.n = shares_of(copier, n_rows);
+  if (copier->slab_bytes == 0 || n_rows == 0) return ASHUF_OK;
+  if (!reserve(copier, job.n_rows))
+    return error_memory(error, SITE_COPY_MEMORY, copier->memory, job.n_rows * 20);
+  uint64_t *rows = sort_rows(copier, ids, job.n_rows, partitions);
+  for (size_t i = 0; i < job.n_rows; i++) copier->ids[i] = ids[rows[i]];
+  for (size_t i = 0; i < job.n_rows; i++) rows[i] += (uint64_t)first;
+  job.rows = rows;
+  job.n = shares_of(copier, job.n_rows);
   for (size_t i = 0; i < job.n; i++) copier->shares[i].done = false;
   ashuf_status status = encode_pool_do(pool, copy_share, &job, job.n, error);
   bool done = status == ASHUF_OK;
@@ -293,8 +311,7 @@ ashuf_status batch_copy(struct batch_copier *copier, struct encode_pool *pool,
     release_copies(copier, job.n);
     return status;
   }
-  for (size_t i = 0; i < n_rows; i++) copier->ids[i] = ids[job.rows[i]];
-  memcpy(ids, copier->ids, n_rows * sizeof *ids);
+  memcpy(ids, copier->ids, job.n_rows * sizeof *ids);
   *n = (int)job.n;
   return ASHUF_OK;
 }

@@ -25,6 +25,11 @@ enum { SITE_COPY_MEMORY = 1130 };
 
 struct copy_slab;
 
+/* Rows copied at a time, and those that a thread is worth; 0: as is best. Set by tests that have few
+ * rows. */
+extern int64_t batch_copy_piece_rows;
+extern int64_t batch_copy_share_rows;
+
 /* What one thread copies with, and the copy it made of the batch at hand. */
 struct copy_share {
   ashuf_memory *memory; /* not a reference */
@@ -56,14 +61,17 @@ void batch_copier_trim(struct batch_copier *copier);
 /* All copies have been released. */
 void batch_copier_free(struct batch_copier *copier);
 
+/* How many of a batch's n_rows rows from first on are best copied next: what stays in the cache. */
+int64_t batch_copy_rows(int64_t n_rows, int64_t first);
+
 /*
- * Copies of the one batch of set, in copier->shares[0 .. *n - 1].copy, which are the caller's to
- * release: its rows sorted by ids, which are sorted with them. *n is 0 where the batch is better
- * left as it is: too large, or no memory for it now. BAD_ARRAY where its values are bad; ids are as
- * they were then.
+ * Copies of n_rows rows from first on of the one batch of set, in copier->shares[0 .. *n - 1].copy,
+ * which are the caller's to release: sorted by their ids, which are sorted with them. *n is 0 where
+ * the rows are better left where they are: too wide, or no memory for them now. BAD_ARRAY where
+ * their values are bad; ids are as they were then.
  */
 ashuf_status batch_copy(struct batch_copier *copier, struct encode_pool *pool,
-                        const struct source_set *set, int32_t partitions, int32_t *ids, int *n,
-                        struct ashuf_error *error);
+                        const struct source_set *set, int64_t first, int64_t n_rows,
+                        int32_t partitions, int32_t *ids, int *n, struct ashuf_error *error);
 
 #endif /* ASHUF_SHUFFLE_BATCH_COPY_H */

@@ -89,23 +89,19 @@ ashuf_status batch_store_join(struct batch_store *store, const struct ArrowArray
   return source_set_push(&store->set, batch, error);
 }
 
-void batch_store_keep_piece(struct batch_store *store, struct ArrowArray *piece, int64_t first,
-                            int64_t batch_rows) {
+void batch_store_keep(struct batch_store *store, struct ArrowArray *array, int64_t first,
+                      int64_t batch_rows) {
   struct stored_batch *stored = &store->batches[store->n_batches++];
-  int64_t n = piece->length;
-  *stored = (struct stored_batch){.array = *piece};
+  int64_t n = array->length;
+  *stored = (struct stored_batch){.array = *array};
   if (n != 0) stored->ids = store->incoming + first;
-  piece->release = NULL;
+  array->release = NULL;
   store->n_rows += n;
   scatter_count(&store->scatter, stored->ids, n);
   if (first + n != batch_rows) return;
   stored->own_ids = store->incoming;
   stored->n_own_ids = batch_rows;
   store->incoming = NULL;
-}
-
-void batch_store_keep(struct batch_store *store, struct ArrowArray *batch) {
-  batch_store_keep_piece(store, batch, 0, batch->length);
 }
 
 void batch_store_drop(struct batch_store *store, int64_t batch_rows) {

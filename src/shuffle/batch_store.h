@@ -4,7 +4,8 @@
  *
  * Legal order: batch_store_init
  *   -> per batch: batch_store_check, batch_store_admit, batch_store_join (both again, after
- *      batch_store_clear, where there was no room), batch_store_keep; or batch_store_drop
+ *      batch_store_clear, where there was no room), batch_store_keep; or batch_store_drop; the last
+ *      three for each piece of a batch that comes in pieces
  *   -> batch_store_scatter -> batch_store_selection ... -> batch_store_clear -> next batch
  *   -> batch_store_free
  * A batch that is refused leaves the store as it was.
@@ -63,12 +64,10 @@ void batch_store_withdraw(struct batch_store *store);
  * follow at once. */
 ashuf_status batch_store_join(struct batch_store *store, const struct ArrowArray *batch,
                               struct ashuf_error *error);
-/* Moves the batch that was joined; cannot fail. */
-void batch_store_keep(struct batch_store *store, struct ArrowArray *batch);
-/* Moves the array that was joined, which holds the rows from first on of a batch of batch_rows that
- * comes in pieces; the one that reaches its end is the last. */
-void batch_store_keep_piece(struct batch_store *store, struct ArrowArray *piece, int64_t first,
-                            int64_t batch_rows);
+/* Moves the array that was joined; cannot fail. It holds the rows from first on of the batch of
+ * batch_rows that was checked, which may come in pieces; the one that reaches its end is the last. */
+void batch_store_keep(struct batch_store *store, struct ArrowArray *array, int64_t first,
+                      int64_t batch_rows);
 /* Forgets the batch that was checked or admitted; batch_store_clear or free must follow. */
 void batch_store_drop(struct batch_store *store, int64_t batch_rows);
 

@@ -316,46 +316,69 @@ static ashuf_status make_room(ashuf_writer *writer, const struct ArrowArray *bat
   return try_batch(writer, batch, true, error);
 }
 
-static void release_copies(struct copy_share *shares, int n) {
-  for (int i = 0; i < n; i++) shares[i].copy.release(&shares[i].copy);
-}
-
-/* Takes the copies instead of the batch, which is released then. */
-static ashuf_status take_copies(ashuf_writer *writer, struct ArrowArray *batch, int n,
+/* Takes the n copies of rows from first on of a batch of batch_rows. */
+static ashuf_status take_copies(ashuf_writer *writer, int64_t first, int64_t batch_rows, int n,
                                 struct ashuf_error *error) {
   struct copy_share *shares = writer->copier.shares;
-  int64_t first = 0;
   for (int i = 0; i < n; i++) {
     int64_t rows = shares[i].copy.length;
     ashuf_status status = make_room(writer, &shares[i].copy, error);
     if (status != ASHUF_OK) {
-      release_copies(shares + i, n - i);
+      for (; i < n; i++) shares[i].copy.release(&shares[i].copy);
       return status;
     }
-    batch_store_keep_piece(&writer->store, &shares[i].copy, first, batch->length);
+    batch_store_keep(&writer->store, &shares[i].copy, first, batch_rows);
     first += rows;
   }
-  batch->release(batch);
+  return ASHUF_OK;
+}
+
+/* Copies the batch piece by piece; *taken: rows that are in the store, fewer where the rest is
+ * better left where it is. */
+static ashuf_status copy_batch(ashuf_writer *writer, int64_t batch_rows, int64_t *taken,
+                               struct ashuf_error *error) {
+  for (*taken = 0; *taken < batch_rows;) {
+    int64_t n = batch_copy_rows(batch_rows, *taken);
+    int copies = 0;
+    ashuf_status status =
+        batch_copy(&writer->copier, &writer->pool, &writer->store.probe, *taken, n,
+                   writer->partitions, writer->store.incoming + *taken, &copies, error);
+    if (status == ASHUF_MEMORY_LIMIT || (status == ASHUF_OK && copies == 0)) return ASHUF_OK;
+    if (status == ASHUF_OK) status = take_copies(writer, *taken, batch_rows, copies, error);
+    if (status != ASHUF_OK) return status;
+    *taken += n;
+  }
+  return ASHUF_OK;
+}
+
+/* Keeps the rows from first on, which were not copied; releases the batch where there are none. */
+static ashuf_status take_rest(ashuf_writer *writer, struct ArrowArray *batch, int64_t first,
+                              struct ashuf_error *error) {
+  struct ArrowArray rest = *batch;
+  rest.offset += first;
+  rest.length -= first;
+  if (first != 0 && rest.length == 0) {
+    batch->release(batch);
+    batch->release = NULL;
+    return ASHUF_OK;
+  }
+  ashuf_status status = make_room(writer, &rest, error);
+  if (status != ASHUF_OK) return status;
+  batch_store_keep(&writer->store, &rest, first, batch->length);
   batch->release = NULL;
   return ASHUF_OK;
 }
 
-static ashuf_status take_batch(ashuf_writer *writer, struct ArrowArray *batch,
+/* *begun: some of the batch's rows are in the store; a failure is one of the writer then. */
+static ashuf_status take_batch(ashuf_writer *writer, struct ArrowArray *batch, bool *begun,
                                struct ashuf_error *error) {
   int64_t rows = batch->length;
-  int copies = 0;
+  int64_t taken = 0;
+  int64_t before = writer->store.rows_before + writer->store.n_rows;
   ashuf_status status = writer_report(writer, writer->rows_pushed + rows, 0, error);
-  if (status == ASHUF_OK) {
-    status = batch_copy(&writer->copier, &writer->pool, &writer->store.probe, writer->partitions,
-                        writer->store.incoming, &copies, error);
-    if (status == ASHUF_MEMORY_LIMIT) status = ASHUF_OK; /* the batch itself will do */
-  }
-  if (status == ASHUF_OK && copies != 0) {
-    status = take_copies(writer, batch, copies, error);
-  } else if (status == ASHUF_OK) {
-    status = make_room(writer, batch, error);
-    if (status == ASHUF_OK) batch_store_keep(&writer->store, batch);
-  }
+  if (status == ASHUF_OK) status = copy_batch(writer, rows, &taken, error);
+  *begun = writer->store.rows_before + writer->store.n_rows != before;
+  if (status == ASHUF_OK) status = take_rest(writer, batch, taken, error);
   if (status == ASHUF_OK)
     writer->rows_pushed += rows;
   else
@@ -376,8 +399,9 @@ ashuf_status writer_push(ashuf_writer *writer, struct ArrowArray *batch,
   }
   writer->counters.partition_ns += clock_now() - start;
   if (is_about_batch(status)) return status;
-  if (status == ASHUF_OK) status = take_batch(writer, batch, error);
-  if (status == ASHUF_OK || is_about_batch(status)) return status;
+  bool begun = false;
+  if (status == ASHUF_OK) status = take_batch(writer, batch, &begun, error);
+  if (status == ASHUF_OK || (is_about_batch(status) && !begun)) return status;
   return broken(writer, status);
 }
 

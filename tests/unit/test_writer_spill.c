@@ -28,6 +28,8 @@ static int restore(void **state) {
   (void)state;
   writer_round_bytes = 0;
   writer_slab_bytes = 0;
+  batch_copy_piece_rows = 0;
+  batch_copy_share_rows = 0;
   return 0;
 }
 
@@ -60,6 +62,8 @@ static void vary(struct ashuf_writer_options *options, struct test_random *rando
   options->threads = 1 + (int)random_below(random, 3);
   options->spill_codec = available_codec(random);
   writer_slab_bytes = random_below(random, 2) ? 0 : 3000 + (size_t)random_below(random, 60000);
+  batch_copy_piece_rows = random_below(random, 2) ? 0 : 1 + random_below(random, 100);
+  batch_copy_share_rows = random_below(random, 2) ? 0 : 1 + random_below(random, 50);
   writer_round_bytes = random_below(random, 2) ? 0 : 200 + (uint64_t)random_below(random, 20000);
 }
 
