@@ -18,7 +18,7 @@ ashuf_status part_encoder_init(struct part_encoder *encoder, ashuf_memory *memor
   *encoder = (struct part_encoder){.memory = memory};
   encoder->encoder = block_encoder_new(memory);
   if (encoder->encoder != NULL) return ASHUF_OK;
-  return error_memory(error, SITE_ENCODE_MEMORY, memory, 1);
+  return error_memory(error, SITE_PART_MEMORY, memory, 1);
 }
 
 void part_encoder_free(struct part_encoder *encoder) {
@@ -44,15 +44,17 @@ static size_t count_runs(const row_id *ids, int64_t n) {
   return runs;
 }
 
-static bool reserve_ranges(struct part_encoder *encoder, size_t n) {
-  if (n <= encoder->capacity) return true;
+static ashuf_status reserve_ranges(struct part_encoder *encoder, size_t n,
+                                   struct ashuf_error *error) {
+  if (n <= encoder->capacity) return ASHUF_OK;
   size_t capacity = n < 256 ? 256 : n + n / 2;
-  struct row_range *ranges = memory_alloc(encoder->memory, capacity * sizeof *ranges);
-  if (ranges == NULL) return false;
+  size_t size = capacity * sizeof *encoder->ranges;
+  struct row_range *ranges = memory_alloc(encoder->memory, size);
+  if (ranges == NULL) return error_memory(error, SITE_PART_MEMORY, encoder->memory, size);
   memory_free(encoder->memory, encoder->ranges, encoder->capacity * sizeof *ranges);
   encoder->ranges = ranges;
   encoder->capacity = capacity;
-  return true;
+  return ASHUF_OK;
 }
 
 static void fill_ranges(struct row_range *ranges, const row_id *ids, int64_t n) {
@@ -70,21 +72,30 @@ static bool may_use_ranges(const struct ashuf_encode_options *options) {
   return options->layout == ASHUF_LAYOUT_COMPACT;
 }
 
-/* The same rows as ranges where that pays. */
-static struct selection best_selection(struct part_encoder *encoder, const struct part_job *job,
-                                       const struct selection *rows) {
-  if (rows->ids == NULL || rows->n_rows < LONG_RUN || !may_use_ranges(job->options)) return *rows;
+/* The same rows as ranges where that pays, and there is room for them. */
+static ashuf_status best_selection(struct part_encoder *encoder, const struct part_job *job,
+                                   const struct selection *rows, struct selection *out,
+                                   struct ashuf_error *error) {
+  *out = *rows;
+  if (rows->ids == NULL || rows->n_rows < LONG_RUN || !may_use_ranges(job->options))
+    return ASHUF_OK;
   size_t runs = count_runs(rows->ids, rows->n_rows);
-  if (runs > (size_t)rows->n_rows / LONG_RUN || !reserve_ranges(encoder, runs)) return *rows;
+  if (runs > (size_t)rows->n_rows / LONG_RUN) return ASHUF_OK;
+  ashuf_status status = reserve_ranges(encoder, runs, error);
+  if (status == ASHUF_MEMORY_LIMIT) return ASHUF_OK;
+  if (status != ASHUF_OK) return status;
   fill_ranges(encoder->ranges, rows->ids, rows->n_rows);
-  return (struct selection){
-      .n_rows = rows->n_rows, .ranges = encoder->ranges, .n_ranges = runs};
+  *out =
+      (struct selection){.n_rows = rows->n_rows, .ranges = encoder->ranges, .n_ranges = runs};
+  return ASHUF_OK;
 }
 
 ashuf_status part_encode_rows(struct part_encoder *encoder, const struct part_job *job,
                         const struct selection *rows, bool more_follows, int64_t *taken,
                         struct ashuf_error *error) {
-  struct selection best = best_selection(encoder, job, rows);
+  struct selection best;
+  ashuf_status status = best_selection(encoder, job, rows, &best, error);
+  if (status != ASHUF_OK) return status;
   if (more_follows)
     return block_encode_full(encoder->encoder, job->set, &best, job->options, job->out, job->sink,
                              job->stats, taken, error);
@@ -95,9 +106,10 @@ ashuf_status part_encode_rows(struct part_encoder *encoder, const struct part_jo
 
 /* ---- Staging ------------------------------------------------------------------------------ */
 
-/* A block of all the rows, codec NONE; false where it is not one, for whatever reason. */
-static bool encode_stage(struct part_encoder *encoder, const struct part_job *job, const row_id *ids,
-                         int64_t n_rows) {
+/* A block of all the rows, codec NONE. */
+static ashuf_status encode_stage(struct part_encoder *encoder, const struct part_job *job,
+                                 const row_id *ids, int64_t n_rows, bool *whole,
+                                 struct ashuf_error *error) {
   struct selection all = {.n_rows = n_rows, .ids = ids};
   struct ashuf_encode_options given = ASHUF_ENCODE_OPTIONS_INIT;
   struct ashuf_encode_options own;
@@ -108,47 +120,63 @@ static bool encode_stage(struct part_encoder *encoder, const struct part_job *jo
   encode_options_resolve(&own, &given);
   encoder->block.size = 0;
   size_t expected = (size_t)n_rows * (encoder->row_bytes + encoder->row_bytes / 8) + STAGE_SLACK;
-  if (!buffer_reserve_exact(&encoder->block, encoder->memory, expected)) return false;
+  if (!buffer_reserve_exact(&encoder->block, encoder->memory, expected))
+    return error_memory(error, SITE_PART_MEMORY, encoder->memory, expected);
   encoder->block.size = STAGE_SKEW;
-  if (block_encode_selection(encoder->encoder, job->set, &all, &own, &encoder->block, NULL, &stats,
-                             NULL) != ASHUF_OK ||
-      stats.blocks != 1)
-    return false;
+  ashuf_status status = block_encode_selection(encoder->encoder, job->set, &all, &own,
+                                               &encoder->block, NULL, &stats, error);
+  *whole = stats.blocks == 1;
   encoder->row_bytes = encoder->block.size / (size_t)n_rows;
-  return true;
+  return status;
 }
 
-static bool prepare_stage(struct part_encoder *encoder, const ashuf_schema *schema) {
+static ashuf_status prepare_stage(struct part_encoder *encoder, const ashuf_schema *schema,
+                                  struct ashuf_error *error) {
   struct ashuf_ctx_options options = ASHUF_CTX_OPTIONS_INIT;
   options.memory = encoder->memory;
-  if (encoder->ctx == NULL && context_new(&options, &encoder->ctx, NULL) != ASHUF_OK) return false;
+  ashuf_status status = ASHUF_OK;
+  if (encoder->ctx == NULL) status = context_new(&options, &encoder->ctx, error);
+  if (status != ASHUF_OK) return status;
   if (encoder->set.schema != NULL) {
     source_set_clear(&encoder->set);
-    return true;
+    return ASHUF_OK;
   }
-  if (source_set_init(&encoder->set, schema, encoder->memory, NULL) == ASHUF_OK) return true;
-  encoder->set = (struct source_set){0};
-  return false;
+  status = source_set_init(&encoder->set, schema, encoder->memory, error);
+  if (status != ASHUF_OK) encoder->set = (struct source_set){0};
+  return status;
 }
 
 static void keep_block(struct ashuf_bytes *bytes) { bytes->release = NULL; }
 
-/* The rows as the one batch of encoder->set, which *out keeps. */
-static bool stage(struct part_encoder *encoder, const struct part_job *job, const row_id *ids,
-                  int64_t n_rows, struct ArrowArray *out) {
+static ashuf_status decode_stage(struct part_encoder *encoder, struct ArrowArray *out,
+                                 struct ashuf_error *error) {
   struct ashuf_block_info info = ASHUF_BLOCK_INFO_INIT;
   struct ashuf_decode_options options = ASHUF_DECODE_OPTIONS_INIT;
   const ashuf_schema *schema;
-  options.validate = ASHUF_VALIDATE_TRUSTED;
-  if (!prepare_stage(encoder, job->set->schema) || !encode_stage(encoder, job, ids, n_rows))
-    return false;
   struct ashuf_bytes bytes = {encoder->block.data + STAGE_SKEW, encoder->block.size - STAGE_SKEW,
                               keep_block, NULL};
-  if (context_decode_block(encoder->ctx, &bytes, &options, &schema, out, &info, NULL) != ASHUF_OK)
-    return false;
-  if (source_set_push(&encoder->set, out, NULL) == ASHUF_OK) return true;
-  out->release(out);
-  return false;
+  options.validate = ASHUF_VALIDATE_TRUSTED;
+  ashuf_status status =
+      context_decode_block(encoder->ctx, &bytes, &options, &schema, out, &info, error);
+  if (status != ASHUF_OK) return status;
+  status = source_set_push(&encoder->set, out, error);
+  if (status != ASHUF_OK) out->release(out);
+  return status;
+}
+
+/* The rows as the one batch of encoder->set, which *out keeps. Not done where there is no room, or
+ * where something is wrong with the rows, which is told when their partition is encoded. */
+static ashuf_status stage(struct part_encoder *encoder, const struct part_job *job,
+                          const row_id *ids, int64_t n_rows, struct ArrowArray *out, bool *done,
+                          struct ashuf_error *error) {
+  bool whole = false;
+  ashuf_status status = prepare_stage(encoder, job->set->schema, error);
+  if (status == ASHUF_OK) status = encode_stage(encoder, job, ids, n_rows, &whole, error);
+  if (status == ASHUF_OK && whole) {
+    status = decode_stage(encoder, out, error);
+    *done = status == ASHUF_OK;
+  }
+  return status == ASHUF_OUT_OF_MEMORY ? status : ASHUF_OK;
 }
 
 /* Whether the rows lie so far apart that bringing them together first is worth a copy. */
@@ -188,11 +216,15 @@ ashuf_status part_encode_whole(struct part_encoder *encoder, const struct part_j
   const row_id *first = ids + parts[0].first;
   int64_t n_rows = (int64_t)(parts[n - 1].first - parts[0].first) + parts[n - 1].n_rows;
   struct ArrowArray batch;
-  if (!should_stage(job, first, n_rows, n) || !stage(encoder, job, first, n_rows, &batch))
-    return encode_parts(encoder, job, ids, false, parts, n, error);
+  bool done = false;
+  ashuf_status status = ASHUF_OK;
+  if (should_stage(job, first, n_rows, n))
+    status = stage(encoder, job, first, n_rows, &batch, &done, error);
+  if (status != ASHUF_OK) return status;
+  if (!done) return encode_parts(encoder, job, ids, false, parts, n, error);
   struct part_job staged = *job;
   staged.set = &encoder->set;
-  ashuf_status status = encode_parts(encoder, &staged, ids, true, parts, n, error);
+  status = encode_parts(encoder, &staged, ids, true, parts, n, error);
   batch.release(&batch);
   return status;
 }

@@ -18,6 +18,8 @@
 
 #include "block/context.h"
 
+enum { SITE_PART_MEMORY = 1122 };
+
 struct part_encoder {
   ashuf_memory *memory; /* not a reference */
   struct block_encoder *encoder;
