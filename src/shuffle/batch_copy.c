@@ -80,12 +80,13 @@ static size_t slab_room(const struct copy_share *share) {
   return at > slab->size ? 0 : slab->size - at;
 }
 
-static bool next_slab(struct copy_share *share) {
+static ashuf_status next_slab(struct copy_share *share, struct ashuf_error *error) {
   struct copy_slab *slab = slab_new(share);
-  if (slab == NULL) return false;
+  if (slab == NULL)
+    return error_memory(error, SITE_COPY_MEMORY, share->memory, share->slab_bytes);
   slab_unref(share->slab);
   share->slab = slab;
-  return true;
+  return ASHUF_OK;
 }
 
 /* ---- Sorting ------------------------------------------------------------------------------ */
@@ -230,10 +231,14 @@ static ashuf_status place(struct copy_share *share, const struct source_set *set
     share->row_bytes -= share->row_bytes / 64;
     return ASHUF_MEMORY_LIMIT;
   }
-  if (fresh && !next_slab(share)) return ASHUF_MEMORY_LIMIT;
-  ashuf_status status = encode(share, set, encoder, rows, block, error);
-  if (status == ASHUF_MEMORY_LIMIT && !fresh && next_slab(share))
+  ashuf_status status = fresh ? next_slab(share, error) : ASHUF_OK;
+  if (status != ASHUF_OK) return status;
+  status = encode(share, set, encoder, rows, block, error);
+  if (status == ASHUF_MEMORY_LIMIT && !fresh) {
+    status = next_slab(share, error);
+    if (status != ASHUF_OK) return status;
     status = encode(share, set, encoder, rows, block, error);
+  }
   if (status == ASHUF_MEMORY_LIMIT) share->row_bytes = share->slab_bytes / (size_t)rows->n_rows + 1;
   return status;
 }

@@ -375,8 +375,10 @@ static ashuf_status take_batch(ashuf_writer *writer, struct ArrowArray *batch, b
   int64_t rows = batch->length;
   int64_t taken = 0;
   int64_t before = writer->store.rows_before + writer->store.n_rows;
+  uint64_t start = clock_now() - writer->counters.spill_ns;
   ashuf_status status = writer_report(writer, writer->rows_pushed + rows, 0, error);
   if (status == ASHUF_OK) status = copy_batch(writer, rows, &taken, error);
+  writer->counters.partition_ns += clock_now() - writer->counters.spill_ns - start;
   *begun = writer->store.rows_before + writer->store.n_rows != before;
   if (status == ASHUF_OK) status = take_rest(writer, batch, taken, error);
   if (status == ASHUF_OK)
