@@ -17,9 +17,9 @@
 
 /* [ struct copy_slab ][ block ][ block ] ... */
 struct copy_slab {
-  ashuf_memory *memory;        /* a reference */
-  struct copy_share *share;    /* outlives its copies */
-  struct copy_slab *next;      /* of those that wait to be used again */
+  ashuf_memory *memory;     /* a reference */
+  struct copy_share *share; /* outlives its copies */
+  struct copy_slab *next;   /* of those that wait to be used again */
   atomic_uint references;
   size_t size;
   size_t used;
@@ -82,8 +82,7 @@ static size_t slab_room(const struct copy_share *share) {
 
 static ashuf_status next_slab(struct copy_share *share, struct ashuf_error *error) {
   struct copy_slab *slab = slab_new(share);
-  if (slab == NULL)
-    return error_memory(error, SITE_COPY_MEMORY, share->memory, share->slab_bytes);
+  if (slab == NULL) return error_memory(error, SITE_COPY_MEMORY, share->memory, share->slab_bytes);
   slab_unref(share->slab);
   share->slab = slab;
   return ASHUF_OK;
@@ -212,8 +211,7 @@ static ashuf_status encode(struct copy_share *share, const struct source_set *se
   given.max_body = share->slab_bytes;
   encode_options_resolve(&own, &given);
   if (room <= BLOCK_SKEW) return ASHUF_MEMORY_LIMIT;
-  ashuf_status status =
-      block_encode_selection(encoder, set, rows, &own, &out, NULL, &stats, error);
+  ashuf_status status = block_encode_selection(encoder, set, rows, &own, &out, NULL, &stats, error);
   *block = (struct ashuf_bytes){start + BLOCK_SKEW, stats.blocks == 1 ? out.size - BLOCK_SKEW : 0,
                                 give_back, share->slab};
   return status;

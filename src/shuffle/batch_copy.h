@@ -25,8 +25,8 @@ enum { SITE_COPY_MEMORY = 1130 };
 
 struct copy_slab;
 
-/* Rows copied at a time, and those that a thread is worth; 0: as is best. Set by tests that have few
- * rows. */
+/* Rows copied at a time, and those that a thread is worth; 0: as is best. Set by tests that have
+ * few rows. */
 extern int64_t batch_copy_piece_rows;
 extern int64_t batch_copy_share_rows;
 

@@ -65,7 +65,8 @@ void batch_store_withdraw(struct batch_store *store);
 ashuf_status batch_store_join(struct batch_store *store, const struct ArrowArray *batch,
                               struct ashuf_error *error);
 /* Moves the array that was joined; cannot fail. It holds the rows from first on of the batch of
- * batch_rows that was checked, which may come in pieces; the one that reaches its end is the last. */
+ * batch_rows that was checked, which may come in pieces; the one that reaches its end is the last.
+ */
 void batch_store_keep(struct batch_store *store, struct ArrowArray *array, int64_t first,
                       int64_t batch_rows);
 /* Forgets the batch that was checked or admitted; batch_store_clear or free must follow. */

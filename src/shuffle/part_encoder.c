@@ -14,7 +14,7 @@
 #define STAGE_BODY ((uint64_t)16 << 20)
 
 ashuf_status part_encoder_init(struct part_encoder *encoder, ashuf_memory *memory,
-                              struct ashuf_error *error) {
+                               struct ashuf_error *error) {
   *encoder = (struct part_encoder){.memory = memory};
   encoder->encoder = block_encoder_new(memory);
   if (encoder->encoder != NULL) return ASHUF_OK;
@@ -85,14 +85,13 @@ static ashuf_status best_selection(struct part_encoder *encoder, const struct pa
   if (status == ASHUF_MEMORY_LIMIT) return ASHUF_OK;
   if (status != ASHUF_OK) return status;
   fill_ranges(encoder->ranges, rows->ids, rows->n_rows);
-  *out =
-      (struct selection){.n_rows = rows->n_rows, .ranges = encoder->ranges, .n_ranges = runs};
+  *out = (struct selection){.n_rows = rows->n_rows, .ranges = encoder->ranges, .n_ranges = runs};
   return ASHUF_OK;
 }
 
 ashuf_status part_encode_rows(struct part_encoder *encoder, const struct part_job *job,
-                        const struct selection *rows, bool more_follows, int64_t *taken,
-                        struct ashuf_error *error) {
+                              const struct selection *rows, bool more_follows, int64_t *taken,
+                              struct ashuf_error *error) {
   struct selection best;
   ashuf_status status = best_selection(encoder, job, rows, &best, error);
   if (status != ASHUF_OK) return status;
@@ -210,8 +209,8 @@ static ashuf_status encode_parts(struct part_encoder *encoder, const struct part
 }
 
 ashuf_status part_encode_whole(struct part_encoder *encoder, const struct part_job *job,
-                              const row_id *ids, struct round_part *parts, size_t n,
-                              struct ashuf_error *error) {
+                               const row_id *ids, struct round_part *parts, size_t n,
+                               struct ashuf_error *error) {
   if (n == 0) return ASHUF_OK;
   const row_id *first = ids + parts[0].first;
   int64_t n_rows = (int64_t)(parts[n - 1].first - parts[0].first) + parts[n - 1].n_rows;

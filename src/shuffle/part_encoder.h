@@ -51,23 +51,23 @@ struct round_part {
 };
 
 ashuf_status part_encoder_init(struct part_encoder *encoder, ashuf_memory *memory,
-                              struct ashuf_error *error);
+                               struct ashuf_error *error);
 /* Takes one zero-initialised, and one twice. */
 void part_encoder_free(struct part_encoder *encoder);
 
 /* The blocks of rows that follow one another in a partition; more_follows: those alone that no
  * further row could change. *taken: rows written. On failure out is as block_encode_full says. */
 ashuf_status part_encode_rows(struct part_encoder *encoder, const struct part_job *job,
-                        const struct selection *rows, bool more_follows, int64_t *taken,
-                        struct ashuf_error *error);
+                              const struct selection *rows, bool more_follows, int64_t *taken,
+                              struct ashuf_error *error);
 
 /*
  * The blocks of whole partitions whose ids follow one another; each part's size is set. job->sink
  * is NULL. On failure, which names the partition, out has the blocks of the parts before.
  */
 ashuf_status part_encode_whole(struct part_encoder *encoder, const struct part_job *job,
-                              const row_id *ids, struct round_part *parts, size_t n,
-                              struct ashuf_error *error);
+                               const row_id *ids, struct round_part *parts, size_t n,
+                               struct ashuf_error *error);
 
 /* A failure in a partition. */
 ashuf_status part_error(int32_t partition, ashuf_status status, struct ashuf_error *error);

@@ -161,7 +161,7 @@ static ashuf_status encode_here(ashuf_writer *writer, int32_t partition,
   struct writing writing = {writer, partition};
   struct block_sink sink = {put_blocks, &writing};
   struct part_job job = {&writer->store.set, &writer->options.encode, &writer->blocks, &sink,
-                        &writer->stats};
+                         &writer->stats};
   writer->blocks.size = 0;
   ashuf_status status =
       part_encode_rows(&writer->pool.workers[0].encoder, &job, rows, more_follows, taken, error);
@@ -172,10 +172,10 @@ static ashuf_status encode_parts_here(ashuf_writer *writer, const row_id *ids,
                                       const struct encode_task *task, int64_t *taken,
                                       struct ashuf_error *error) {
   struct part_job job = {&writer->store.set, &writer->options.encode, &writer->blocks, NULL,
-                        &writer->stats};
+                         &writer->stats};
   writer->blocks.size = 0;
   ashuf_status status = part_encode_whole(&writer->pool.workers[0].encoder, &job, ids, task->parts,
-                                         task->n_parts, error);
+                                          task->n_parts, error);
   if (status != ASHUF_OK) return status;
   return put_parts(writer, task, writer->blocks.data, taken, error);
 }
@@ -246,9 +246,8 @@ static ashuf_status put_next(ashuf_writer *writer, const struct encode_task *tas
 static ashuf_status run_together(ashuf_writer *writer, const row_id *ids, size_t n, int64_t *taken,
                                  struct ashuf_error *error) {
   const struct encode_task *tasks = writer->round.tasks;
-  ashuf_status status =
-      encode_pool_run(&writer->pool, &writer->store.set, &writer->options.encode, ids,
-                      writer->round.tasks, n, error);
+  ashuf_status status = encode_pool_run(&writer->pool, &writer->store.set, &writer->options.encode,
+                                        ids, writer->round.tasks, n, error);
   if (status == ASHUF_OK && atomic_load(&writer->cancelled))
     return writer_report(writer, 0, 0, error);
   for (size_t i = 0, used; i < n && status == ASHUF_OK; i += used)
