@@ -104,6 +104,11 @@ const char *const test_types[] = {"n",
                                   "dict:i(runs:i(u))",
                                   "dict:i(struct(sparse(i,u),dense(vu,b)))",
                                   "list(dict:i(vu))",
+                                  "fixed_list:3(dict:c(u))",
+                                  "map(dict:s(u),dict:i(vu))",
+                                  "list_view(dict:i(u))",
+                                  "dict:i(struct(dict:s(u),i))",
+                                  "dict:s(list(dict:i(vu)))",
                                   NULL};
 
 uint64_t random_next(struct test_random *random) {

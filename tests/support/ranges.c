@@ -15,7 +15,7 @@ ashuf_schema *range_schema(const struct test_column *batch) {
 static const int32_t first_columns[] = {0, 1, 2, 3};
 
 struct ashuf_partitioning range_of(int32_t partitions, int32_t n_keys,
-                                          const struct ArrowArray *bounds, int rule) {
+                                   const struct ArrowArray *bounds, int rule) {
   struct ashuf_partitioning how = ASHUF_PARTITIONING_INIT;
   how.kind = ASHUF_PARTITION_RANGE;
   how.partitions = partitions;

@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-void expect_status(ashuf_status found, ashuf_status wanted,
-                          const struct ashuf_error *error) {
+void expect_status(ashuf_status found, ashuf_status wanted, const struct ashuf_error *error) {
   if (found != wanted) print_error("%s\n", found == ASHUF_OK ? "success" : error->message);
   assert_int_equal(found, wanted);
 }
@@ -22,7 +21,7 @@ ashuf_partitioner *files_partitioner(int32_t partitions) {
 }
 
 ashuf_writer *files_open(const struct ashuf_writer_options *options, int32_t partitions,
-                                const char *index_name) {
+                         const char *index_name) {
   struct ashuf_error error;
   ashuf_writer *writer = NULL;
   ashuf_partitioner *partitioner = files_partitioner(partitions);

@@ -1,5 +1,6 @@
 #include "support/writer_runs.h"
 
+#include "support/blocks.h"
 #include "support/map_outputs.h"
 
 #include <setjmp.h>
@@ -16,6 +17,7 @@ struct run_rows run_rows_random(struct test_random *random, int64_t n_rows) {
   while (test_types[n_all] != NULL) n_all++;
   rows.n_types = 1 + (int)random_below(random, RUN_MAX_COLUMNS);
   for (int i = 0; i < rows.n_types; i++) rows.types[i] = test_types[random_below(random, n_all)];
+  rows.placement = (enum run_placement)random_below(random, RUN_PLACEMENTS);
   rows.null_percent = random_below(random, 3) == 0 ? 0 : (int)random_below(random, 60);
   return rows;
 }
@@ -42,6 +44,51 @@ static struct test_column make_rows(const struct run_rows *rows, int64_t first, 
   batch.array.offset = first;
   batch.array.length = n;
   return batch;
+}
+
+struct test_column run_rows_batch(const struct run_rows *rows) {
+  return make_rows(rows, 0, rows->n_rows);
+}
+
+/* Bounds that part the keys about evenly. */
+static struct test_column even_bounds(int32_t partitions) {
+  int64_t n = partitions > 1 ? partitions - 1 : 0;
+  int64_t *values = malloc(((size_t)n + 1) * sizeof *values);
+  if (values == NULL) abort();
+  for (int64_t i = 0; i < n; i++)
+    values[i] =
+        (int64_t)(((uint64_t)1 << 63) + UINT64_MAX / (uint64_t)partitions * (uint64_t)(i + 1));
+  struct test_column column = column_int64("k", values, NULL, n);
+  free(values);
+  return batch_of(&column, 1);
+}
+
+ashuf_partitioner *run_partitioner(const struct run_rows *rows, int32_t partitions) {
+  static const int kinds[] = {ASHUF_PARTITION_HASH, ASHUF_PARTITION_RANGE,
+                              ASHUF_PARTITION_ROUND_ROBIN, ASHUF_PARTITION_ROUND_ROBIN,
+                              ASHUF_PARTITION_SINGLE};
+  static const int32_t key[] = {0};
+  struct ashuf_partitioning how = ASHUF_PARTITIONING_INIT;
+  struct test_column model = make_rows(rows, 0, 0);
+  struct test_column bounds = even_bounds(partitions);
+  ashuf_schema *schema = NULL;
+  ashuf_partitioner *partitioner = NULL;
+  how.kind = kinds[rows->placement];
+  how.partitions = partitions;
+  how.keys = key;
+  how.n_keys = how.kind == ASHUF_PARTITION_HASH || how.kind == ASHUF_PARTITION_RANGE;
+  if (how.kind == ASHUF_PARTITION_RANGE) how.bounds = &bounds.array;
+  if (how.kind == ASHUF_PARTITION_ROUND_ROBIN) how.max_hash_columns = 1;
+  if (rows->placement == RUN_BY_POSITION) {
+    how.round_robin = ASHUF_ROUND_ROBIN_POSITIONAL;
+    how.group_rows = 1 + (int64_t)(rows->seed % 50);
+  }
+  assert_int_equal(ashuf_schema_import(&model.schema, NULL, &schema, NULL), ASHUF_OK);
+  assert_int_equal(ashuf_partitioner_new(schema, &how, NULL, &partitioner, NULL), ASHUF_OK);
+  ashuf_schema_free(schema);
+  column_free(&bounds);
+  column_free(&model);
+  return partitioner;
 }
 
 static int take_begin(void *user_data, int32_t partition) {
@@ -115,9 +162,7 @@ void run_writer(const struct run_rows *rows, const struct run_batch_sizes *sizes
   sink.bytes = take_bytes;
   sink.finish = take_finish;
   sink.abort = take_abort;
-  struct test_column model = make_rows(rows, 0, 0);
-  ashuf_partitioner *partitioner = output_partitioner(&model.schema, partitions);
-  column_free(&model);
+  ashuf_partitioner *partitioner = run_partitioner(rows, partitions);
   out->status = ashuf_writer_open_sink(partitioner, options, &sink, &writer, &out->error);
   ashuf_partitioner_free(partitioner);
   if (out->status != ASHUF_OK) return;
@@ -141,6 +186,38 @@ void run_expect_equal(const struct run_output *a, const struct run_output *b) {
   assert_int_equal(a->numbers.total_blocks, b->numbers.total_blocks);
   assert_int_equal(a->numbers.raw_bytes, b->numbers.raw_bytes);
   assert_int_equal(a->begun, b->begun);
+}
+
+/* The rows of the input that go to each partition, one partition after another. */
+static int64_t *rows_in_order(const struct test_column *input, const struct run_rows *rows,
+                              int32_t partitions) {
+  struct ashuf_partition_cursor cursor = ASHUF_PARTITION_CURSOR_INIT;
+  ashuf_partitioner *partitioner = run_partitioner(rows, partitions);
+  int32_t *ids = malloc(((size_t)rows->n_rows + 1) * sizeof *ids);
+  int64_t *order = malloc(((size_t)rows->n_rows + 1) * sizeof *order);
+  int64_t n = 0;
+  if (ids == NULL || order == NULL) abort();
+  assert_int_equal(ashuf_partition_ids(partitioner, &cursor, &input->array, ids, NULL), ASHUF_OK);
+  for (int32_t p = 0; p < partitions; p++)
+    for (int64_t i = 0; i < rows->n_rows; i++)
+      if (ids[i] == p) order[n++] = i;
+  assert_int_equal(n, rows->n_rows);
+  free(ids);
+  ashuf_partitioner_free(partitioner);
+  return order;
+}
+
+void run_expect_rows(const struct run_output *output, const struct run_rows *rows) {
+  struct test_column input = run_rows_batch(rows);
+  struct ashuf_buffer blocks = {.data = output->bytes, .size = output->size};
+  int64_t *order = rows_in_order(&input, rows, output->numbers.partitions);
+  ashuf_ctx *ctx = NULL;
+  assert_int_equal(ashuf_ctx_new(NULL, &ctx, NULL), ASHUF_OK);
+  int n = expect_blocks_equal(ctx, &blocks, NULL, &input, order, rows->n_rows);
+  assert_int_equal(n, output->numbers.total_blocks);
+  ashuf_ctx_free(ctx);
+  free(order);
+  column_free(&input);
 }
 
 void run_output_free(struct run_output *output) {

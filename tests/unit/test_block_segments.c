@@ -47,9 +47,9 @@ static void expect_copied_bytes(struct job *job, const struct ashuf_segments *ou
                                 const char *what) {
   struct ashuf_buffer copied = ASHUF_BUFFER_INIT;
   for (int i = 0; i < times; i++)
-    assert_int_equal(ashuf_block_encode(job->ctx, job->schema, &job->batch.array, &job->options,
-                                        &copied, NULL),
-                     ASHUF_OK);
+    assert_int_equal(
+        ashuf_block_encode(job->ctx, job->schema, &job->batch.array, &job->options, &copied, NULL),
+        ASHUF_OK);
   size_t at = 0;
   for (size_t i = 0; i < out->n; i++) {
     const struct ashuf_segment *piece = &out->list[i];

@@ -1,6 +1,6 @@
 /* The files of a writer: checksums, modes, what is in memory without an index. */
-#include "shuffle/writer.h"
 #include "codec/checksum.h"
+#include "shuffle/writer.h"
 
 #include "support/scratch.h"
 #include "support/writer_files.h"

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 static struct run_rows ints(int64_t n_rows) {
-  struct run_rows rows = {{"i", "i", "i", "i", "i", "i", "i", "i"}, 8, 10, n_rows, 18};
+  struct run_rows rows = {{"i", "i", "i", "i", "i", "i", "i", "i"}, 8, 10, n_rows, 18, RUN_HASH};
   return rows;
 }
 

@@ -19,9 +19,22 @@
 static const int codecs[] = {ASHUF_CODEC_NONE, ASHUF_CODEC_LZ4, ASHUF_CODEC_ZSTD,
                              ASHUF_CODEC_SNAPPY};
 
+/* More rounds, or others, by the environment. */
 static int rounds(void) {
   const char *given = getenv("ASHUF_TEST_ROUNDS");
   return given != NULL ? atoi(given) : 60;
+}
+static uint64_t seed(void) {
+  const char *given = getenv("ASHUF_TEST_SEED");
+  uint64_t value = given != NULL ? strtoull(given, NULL, 10) : 20260131;
+  print_message("ASHUF_TEST_SEED=%llu\n", (unsigned long long)value);
+  return value;
+}
+
+/* A few rounds have more rows than are copied at once. */
+static int64_t random_rows(struct test_random *random) {
+  return random_below(random, 100) == 0 ? 60000 + random_below(random, 30000)
+                                        : random_below(random, 900);
 }
 
 static int restore(void **state) {
@@ -69,7 +82,8 @@ static void vary(struct ashuf_writer_options *options, struct test_random *rando
 
 static void tell(int round, const struct run_rows *rows, int32_t partitions,
                  const struct ashuf_writer_options *options) {
-  print_message("round %d: %lld rows,", round, (long long)rows->n_rows);
+  print_message("round %d: %lld rows, placement %d,", round, (long long)rows->n_rows,
+                (int)rows->placement);
   for (int i = 0; i < rows->n_types; i++) print_message(" %s", rows->types[i]);
   print_message(
       "; %d partitions, limit %llu, %d threads, codec %d, spill codec %d, max rows %lld, "
@@ -82,11 +96,11 @@ static void tell(int round, const struct run_rows *rows, int32_t partitions,
 
 static void output_depends_on_rows_and_options_alone(void **state) {
   (void)state;
-  struct test_random random = {20260131};
+  struct test_random random = {seed()};
   uint64_t spills = 0;
   for (int round = 0; round < rounds(); round++) {
     int32_t partitions = 1 + (int32_t)random_below(&random, random_below(&random, 2) ? 4 : 300);
-    struct run_rows rows = run_rows_random(&random, random_below(&random, 900));
+    struct run_rows rows = run_rows_random(&random, random_rows(&random));
     struct ashuf_writer_options options = random_options(&random);
     struct run_batch_sizes all = {1, rows.n_rows + 1};
     struct run_output expected;
@@ -94,8 +108,10 @@ static void output_depends_on_rows_and_options_alone(void **state) {
     writer_slab_bytes = 0;
     run_writer(&rows, &all, partitions, &options, NULL, NULL, &expected);
     expect_good(&expected);
+    if (rows.n_rows < 1000) run_expect_rows(&expected, &rows);
     for (int i = 0; i < 4; i++) {
-      struct run_batch_sizes sizes = {random_next(&random), 1 + random_below(&random, 300)};
+      int64_t most = rows.n_rows < 1000 ? 300 : rows.n_rows;
+      struct run_batch_sizes sizes = {random_next(&random), 1 + random_below(&random, most)};
       struct run_output found;
       vary(&options, &random);
       run_writer(&rows, &sizes, partitions, &options, NULL, NULL, &found);
@@ -118,7 +134,7 @@ static void every_type_comes_back_from_a_spill_file_as_it_went(void **state) {
   while (test_types[n] != NULL) n++;
   for (int k = 0; k < 2 * n; k++) {
     int i = k / 2;
-    struct run_rows rows = {{test_types[i]}, 1, 40, 300, 7 + (uint64_t)i};
+    struct run_rows rows = {{test_types[i]}, 1, 40, 300, 7 + (uint64_t)i, RUN_HASH};
     struct ashuf_writer_options options = run_options();
     struct run_batch_sizes sizes = {1, 100};
     struct run_output expected, found;
