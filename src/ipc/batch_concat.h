@@ -5,14 +5,14 @@
  *   batches -> source_set -> plan (sizes) -> one body, filled in place -> arrays over it
  *
  * Dictionary columns become their values, or one dictionary of the values that are used. With one
- * batch this is a conversion between the two; batch_dress makes the plain side look encoded.
+ * batch this is a conversion of the former kind; batch_dress.h is the way back.
  */
 #ifndef ASHUF_IPC_BATCH_CONCAT_H
 #define ASHUF_IPC_BATCH_CONCAT_H
 
 #include "arrow/schema.h"
 
-enum { SITE_CONCAT_MEMORY = 720, SITE_CONCAT_SIZE = 721, SITE_CONCAT_INDEX = 722 };
+enum { SITE_CONCAT_MEMORY = 720, SITE_CONCAT_SIZE = 721 };
 
 /*
  * The rows of n >= 1 batches of one schema, in order. out_schema is that schema, where dictionaries
@@ -23,14 +23,5 @@ enum { SITE_CONCAT_MEMORY = 720, SITE_CONCAT_SIZE = 721, SITE_CONCAT_INDEX = 722
 ashuf_status batch_concat(const ashuf_schema *schema, const struct ArrowArray *batches, size_t n,
                           const ashuf_schema *out_schema, ashuf_memory *memory,
                           struct ArrowArray *out, struct ashuf_error *error);
-
-/*
- * A plain batch as one of schema, dictionary columns included, without copying values: each becomes
- * the dictionary of indices 0, 1, 2 ... . For batch_concat, which leaves the distinct values. The
- * result borrows from plain and lives in the arena. plain's arrays have offset 0.
- * SIZE_LIMIT where an index type is too small for the rows.
- */
-ashuf_status batch_dress(const ashuf_schema *schema, const struct ArrowArray *plain,
-                         struct arena *arena, struct ArrowArray *out, struct ashuf_error *error);
 
 #endif /* ASHUF_IPC_BATCH_CONCAT_H */

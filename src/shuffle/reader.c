@@ -173,17 +173,22 @@ static void drop_pending(struct reader *reader, size_t n) {
   }
 }
 
-/* The pending blocks as one batch; fewer where offsets or dictionary indices would not fit. */
+/* The pending blocks as one batch; fewer where offsets or dictionary indices would not fit. What
+ * such a try says is not the stream's error. */
 static ashuf_status put_together(struct reader *reader, struct ArrowArray *out,
                                  struct ashuf_error *error) {
   size_t n = reader->n_pending;
+  struct ashuf_error failure;
   ashuf_status status = ASHUF_SIZE_LIMIT;
   while (n > 1 && status == ASHUF_SIZE_LIMIT) {
     status = batch_concat(reader->schema, reader->pending, n, reader->schema, reader->memory, out,
-                          error);
+                          &failure);
     if (status == ASHUF_SIZE_LIMIT) n /= 2;
   }
-  if (n > 1 && status != ASHUF_OK) return status;
+  if (n > 1 && status != ASHUF_OK) {
+    *error = failure;
+    return status;
+  }
   if (n == 1) {
     *out = reader->pending[0];
     reader->pending[0].release = NULL;

@@ -1,6 +1,7 @@
 #include "shuffle/unify.h"
 
 #include "ipc/batch_concat.h"
+#include "ipc/batch_dress.h"
 
 #include <string.h>
 
@@ -33,19 +34,6 @@ static ashuf_status is_alike(struct unifier *unifier, const ashuf_schema *found,
   return ASHUF_OK;
 }
 
-static ashuf_status encode(struct unifier *unifier, const struct ArrowArray *plain,
-                           struct ArrowArray *out, struct ashuf_error *error) {
-  struct arena arena;
-  struct ArrowArray dressed;
-  arena_init(&arena, unifier->memory);
-  ashuf_status status = batch_dress(unifier->wanted, plain, &arena, &dressed, error);
-  if (status == ASHUF_OK)
-    status =
-        batch_concat(unifier->wanted, &dressed, 1, unifier->wanted, unifier->memory, out, error);
-  arena_free(&arena);
-  return status;
-}
-
 /* Through plain values, where the encodings differ at all. */
 static ashuf_status convert(struct unifier *unifier, const ashuf_schema *found,
                             const struct ArrowArray *batch, struct ArrowArray *out,
@@ -53,7 +41,7 @@ static ashuf_status convert(struct unifier *unifier, const ashuf_schema *found,
   const ashuf_schema *wanted = unifier->wanted;
   if (wanted->n_dictionaries == 0)
     return batch_concat(found, batch, 1, wanted, unifier->memory, out, error);
-  if (found->n_dictionaries == 0) return encode(unifier, batch, out, error);
+  if (found->n_dictionaries == 0) return batch_dress(wanted, batch, unifier->memory, out, error);
   ashuf_schema *between = schema_plain(found);
   if (between == NULL)
     return error_memory(error, SITE_UNIFY_MEMORY, unifier->memory, sizeof *between);
@@ -61,7 +49,7 @@ static ashuf_status convert(struct unifier *unifier, const ashuf_schema *found,
   ashuf_status status = batch_concat(found, batch, 1, between, unifier->memory, &plain, error);
   ashuf_schema_free(between);
   if (status != ASHUF_OK) return status;
-  status = encode(unifier, &plain, out, error);
+  status = batch_dress(wanted, &plain, unifier->memory, out, error);
   plain.release(&plain);
   return status;
 }
