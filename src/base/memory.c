@@ -30,7 +30,8 @@ static void raise_peak(ashuf_memory *memory, uint64_t now) {
   }
 }
 
-/* Whether this thread's last refusal came from a limit or a host. */
+/* Whether this thread's last refusal came from a limit or a host. What is granted after it changes
+ * nothing: several may be asked for before the first is looked at. */
 static _Thread_local bool limited;
 
 /* Adds bytes where they fit; a request that does not fit is never seen by others. */
@@ -48,12 +49,14 @@ static bool reserve(ashuf_memory *memory, uint64_t bytes, uint64_t *after) {
 bool memory_charge(ashuf_memory *memory, size_t bytes) {
   uint64_t after = 0;
   if (memory == NULL || bytes == 0) return true;
-  limited = !reserve(memory, bytes, &after);
-  if (limited) return false;
+  if (!reserve(memory, bytes, &after)) {
+    limited = true;
+    return false;
+  }
   const struct ashuf_memory_options *options = &memory->options;
-  limited = options->grow != NULL && options->grow(options->user_data, bytes) != 0;
-  if (limited) {
+  if (options->grow != NULL && options->grow(options->user_data, bytes) != 0) {
     atomic_fetch_sub_explicit(&memory->now, bytes, memory_order_relaxed);
+    limited = true;
     return false;
   }
   raise_peak(memory, after);
