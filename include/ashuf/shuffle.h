@@ -267,8 +267,9 @@ struct ashuf_read_options {
  * The stream has one schema: the expected one, or else that of the first block with dictionaries
  * replaced by their values; the projection is taken from it. Blocks that encode a column in another
  * way are brought to it, and time zones are labels that the schema says; a real difference is
- * SCHEMA_MISMATCH, naming the column. No block and no expected schema: NO_SCHEMA. The stream owns
- * everything it needs; use it from one thread at a time.
+ * SCHEMA_MISMATCH, naming the column. More distinct values in a block than an expected dictionary's
+ * index type can say: SIZE_LIMIT, naming the column. No block and no expected schema: NO_SCHEMA.
+ * The stream owns everything it needs; use it from one thread at a time.
  */
 ASHUF_API ashuf_status ashuf_read_files(const char *const *paths, size_t n_paths,
                                         const struct ashuf_read_options *options,

@@ -108,8 +108,8 @@ static ashuf_status dress(const struct dressing *dressing, const struct field *f
 
 /* The result borrows from the batch and lives in the arena. */
 static ashuf_status dress_columns(const ashuf_schema *schema, const struct ArrowArray *batch,
-                                bool narrow, struct arena *arena, struct ArrowArray *out,
-                                struct ashuf_error *error) {
+                                  bool narrow, struct arena *arena, struct ArrowArray *out,
+                                  struct ashuf_error *error) {
   struct dressing dressing = {.arena = arena, .narrow = narrow, .error = error};
   struct ArrowArray root = *batch;
   root.release = release_nothing;
@@ -133,8 +133,7 @@ static ashuf_status dress_and_concat(const ashuf_schema *schema, const struct Ar
   struct ArrowArray dressed;
   arena_init(&arena, memory);
   ashuf_status status = dress_columns(schema, batch, narrow, &arena, &dressed, error);
-  if (status == ASHUF_OK)
-    status = batch_concat(schema, &dressed, 1, schema, memory, out, error);
+  if (status == ASHUF_OK) status = batch_concat(schema, &dressed, 1, schema, memory, out, error);
   arena_free(&arena);
   return status;
 }
@@ -181,7 +180,7 @@ static bool is_crowded(const struct field *fields, struct ArrowArray *const *pla
 }
 
 ashuf_status batch_dress(const ashuf_schema *schema, const struct ArrowArray *plain,
-                          ashuf_memory *memory, struct ArrowArray *out, struct ashuf_error *error) {
+                         ashuf_memory *memory, struct ArrowArray *out, struct ashuf_error *error) {
   if (is_crowded(schema->columns, plain->children, schema->n_columns))
     return encode_narrow(schema, plain, memory, out, error);
   return dress_and_concat(schema, plain, false, memory, out, error);

@@ -20,6 +20,6 @@ enum { SITE_DRESS_MEMORY = 730, SITE_DRESS_INDEX = 722 };
  * SIZE_LIMIT, naming the column, where an index type is too small for the distinct values.
  */
 ashuf_status batch_dress(const ashuf_schema *schema, const struct ArrowArray *plain,
-                          ashuf_memory *memory, struct ArrowArray *out, struct ashuf_error *error);
+                         ashuf_memory *memory, struct ArrowArray *out, struct ashuf_error *error);
 
 #endif /* ASHUF_IPC_BATCH_DRESS_H */

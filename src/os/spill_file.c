@@ -24,7 +24,9 @@ static int open_named(const char *directory, char *path, size_t size, int *fd) {
   }
   if (failure != 0) return failure;
   failure = os_unlink(path);
-  if (failure != 0) (void)os_close(*fd);
+  if (failure == 0) return 0;
+  (void)os_close(*fd);
+  (void)os_unlink(path); /* once more: nothing is to be left */
   return failure;
 }
 

@@ -261,14 +261,23 @@ static int spill(void **state) {
   spilling = true;
   return 0;
 }
+/* Spill files that have a name for a moment. */
+static int spill_named(void **state) {
+  os_faults_nameless(false);
+  return spill(state);
+}
 static int keep(void **state) {
   (void)state;
+  os_faults_nameless(true);
   spilling = false;
   return 0;
 }
 
 #define SPILLING(name) \
   { #name " while spilling", name, spill, keep, NULL }
+
+#define NAMED(name) \
+  { #name " while spilling to named files", name, spill_named, keep, NULL }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -286,6 +295,9 @@ int main(void) {
       SPILLING(t19_short_writes_change_nothing),
       SPILLING(t19_a_failed_attempt_keeps_the_earlier_output),
       SPILLING(every_failed_allocation_leaves_no_file),
+      NAMED(t19_no_space_at_every_call_leaves_no_file),
+      NAMED(t19_a_device_that_stays_broken_leaves_no_file),
+      NAMED(t19_interrupted_calls_change_nothing),
   };
   return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

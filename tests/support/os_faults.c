@@ -3,6 +3,7 @@
 #include "os/os.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 static enum os_fault fault;
 static int fault_at;
@@ -10,6 +11,7 @@ static int fault_code;
 static int calls;
 static int open_files;
 static bool hit;
+static bool nameless = true;
 static const char *hit_name;
 
 /* Whether this call fails; errno is set then. */
@@ -32,6 +34,10 @@ static size_t shortened(size_t size) {
 }
 
 static int fault_open(const char *path, int flags, mode_t mode) {
+  if (!nameless && (flags & O_TMPFILE) == O_TMPFILE) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
   if (fails("open", false)) return -1;
   int fd = os_system()->open(path, flags, mode);
   if (fd >= 0) open_files++;
@@ -93,6 +99,7 @@ void os_faults_start(enum os_fault kind, int n, int code) {
   os_replace(&table);
 }
 
+void os_faults_nameless(bool allowed) { nameless = allowed; }
 void os_faults_stop(void) { os_replace(NULL); }
 int os_faults_calls(void) { return calls; }
 bool os_faults_hit(void) { return hit; }

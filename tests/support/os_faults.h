@@ -19,6 +19,9 @@ enum os_fault {
                    * then halves */
 };
 
+/* Whether files without a name can be opened (O_TMPFILE), in this run and later ones; at first, as
+ * the system does. */
+void os_faults_nameless(bool allowed);
 void os_faults_start(enum os_fault kind, int n, int code);
 void os_faults_stop(void);
 /* Calls since the start. */

@@ -74,7 +74,7 @@ static void check_vector(char *line) {
 }
 
 /* T41, too: what equals a bound lies left of it in Spark and right of it in Comet. */
-static void all_vectors_hold(void **state) {
+static void t41_all_vectors_hold(void **state) {
   (void)state;
   const char *data = getenv("ASHUF_TEST_DATA");
   if (data == NULL) {
@@ -92,7 +92,7 @@ static void all_vectors_hold(void **state) {
   assert_int_equal(n, 18);
 }
 
-static void a_key_equal_to_a_bound_is_left_in_spark_and_right_in_comet(void **state) {
+static void t41_a_key_equal_to_a_bound_is_left_in_spark_and_right_in_comet(void **state) {
   (void)state;
   int32_t keys[] = {9, 10, 11, 20, 30, 31};
   int32_t bounds[] = {10, 20, 30};
@@ -107,7 +107,7 @@ static void a_key_equal_to_a_bound_is_left_in_spark_and_right_in_comet(void **st
 
 /* ---- Order --------------------------------------------------------------------------------- */
 
-static void descending_turns_values_but_not_nulls(void **state) {
+static void t9_descending_turns_values_but_not_nulls(void **state) {
   (void)state;
   int32_t keys[] = {31, 30, 25, 10, 9, 0};
   int32_t bounds[] = {30, 20, 10};
@@ -129,7 +129,7 @@ static void descending_turns_values_but_not_nulls(void **state) {
   }
 }
 
-static void a_null_bound_parts_nulls_from_values(void **state) {
+static void t9_a_null_bound_parts_nulls_from_values(void **state) {
   (void)state;
   int32_t keys[] = {5, 0, 6};
   int32_t ids[3];
@@ -152,7 +152,7 @@ static double double_of(uint64_t bits) {
   return value;
 }
 
-static void zeros_are_one_value_and_nans_the_greatest(void **state) {
+static void t9_zeros_are_one_value_and_nans_the_greatest(void **state) {
   (void)state;
   double keys[] = {-INFINITY,
                    -1e-300,
@@ -174,7 +174,7 @@ static void zeros_are_one_value_and_nans_the_greatest(void **state) {
 }
 
 /* T9: what four tasks send to a partition lies between its bounds, whoever sends it. */
-static void writers_that_share_bounds_make_disjoint_ranges(void **state) {
+static void t9_writers_that_share_bounds_make_disjoint_ranges(void **state) {
   (void)state;
   enum { ROWS = 100000, WRITERS = 4, BOUNDS = 10 };
   int64_t *values = malloc(ROWS * sizeof *values);
@@ -359,12 +359,12 @@ static void a_bad_batch_leaves_ids_and_cursor_alone(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_vectors_hold),
-      cmocka_unit_test(a_key_equal_to_a_bound_is_left_in_spark_and_right_in_comet),
-      cmocka_unit_test(descending_turns_values_but_not_nulls),
-      cmocka_unit_test(a_null_bound_parts_nulls_from_values),
-      cmocka_unit_test(zeros_are_one_value_and_nans_the_greatest),
-      cmocka_unit_test(writers_that_share_bounds_make_disjoint_ranges),
+      cmocka_unit_test(t41_all_vectors_hold),
+      cmocka_unit_test(t41_a_key_equal_to_a_bound_is_left_in_spark_and_right_in_comet),
+      cmocka_unit_test(t9_descending_turns_values_but_not_nulls),
+      cmocka_unit_test(t9_a_null_bound_parts_nulls_from_values),
+      cmocka_unit_test(t9_zeros_are_one_value_and_nans_the_greatest),
+      cmocka_unit_test(t9_writers_that_share_bounds_make_disjoint_ranges),
       cmocka_unit_test(equal_bounds_count_once_and_too_many_are_refused),
       cmocka_unit_test(without_bounds_all_rows_go_to_partition_0),
       cmocka_unit_test(keys_without_an_order_are_refused_by_name),

@@ -137,8 +137,7 @@ struct dressing {
 static ashuf_status dress(ashuf_memory *memory, struct ashuf_error *error, void *data) {
   const struct dressing *dressing = data;
   struct ArrowArray out;
-  ashuf_status status =
-      batch_dress(dressing->schema, &dressing->plain.array, memory, &out, error);
+  ashuf_status status = batch_dress(dressing->schema, &dressing->plain.array, memory, &out, error);
   if (status == ASHUF_OK) out.release(&out);
   return status;
 }
@@ -147,8 +146,8 @@ static void every_allocation_of_the_way_to_narrow_indices_may_fail(void **state)
   (void)state;
   for (int in_lists = 0; in_lists < 2; in_lists++) {
     ashuf_schema *schema = schema_of_cycle("c", in_lists);
-    struct dressing dressing = {schema, one(in_lists ? lists_of_two(200, 5)
-                                                     : cycle("number", 200, 5))};
+    struct dressing dressing = {schema,
+                                one(in_lists ? lists_of_two(200, 5) : cycle("number", 200, 5))};
     fault_sweep(dress, &dressing);
     column_free(&dressing.plain);
     ashuf_schema_free(schema);

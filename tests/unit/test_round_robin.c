@@ -157,7 +157,7 @@ static void count_ids(const int32_t *ids, int64_t n, int64_t *counts) {
 }
 
 /* T11 */
-static void identical_rows_are_spread_by_position_and_not_by_content(void **state) {
+static void t11_identical_rows_are_spread_by_position_and_not_by_content(void **state) {
   (void)state;
   enum { ROWS = 1000000, N = 10 };
   int64_t *values = calloc(ROWS, sizeof *values);
@@ -192,7 +192,7 @@ static void partitions_of_a_task_differ_by_a_group_at_most(void **state) {
 }
 
 /* T12: tasks with few rows do not all begin at the same partition. */
-static void small_tasks_reach_all_partitions(void **state) {
+static void t12_small_tasks_reach_all_partitions(void **state) {
   (void)state;
   struct test_column column = column_random("a", "u", &dice, 0, 6);
   struct test_column batch = batch_of(&column, 1);
@@ -278,7 +278,7 @@ static void sum_partitions(int64_t first, uint64_t *sums) {
 }
 
 /* T10: a second attempt that gets its batches in another order sends no row elsewhere. */
-static void content_does_not_depend_on_the_order_of_batches(void **state) {
+static void t10_content_does_not_depend_on_the_order_of_batches(void **state) {
   (void)state;
   enum { BATCHES = T10_ROWS / T10_BATCH };
   uint64_t first[T10_PARTITIONS] = {0};
@@ -383,12 +383,12 @@ int main(void) {
       cmocka_unit_test(groups_run_on_across_batches),
       cmocka_unit_test(a_group_is_by_default_a_batchs_share),
       cmocka_unit_test(the_last_ordinals_are_placed_too),
-      cmocka_unit_test(identical_rows_are_spread_by_position_and_not_by_content),
+      cmocka_unit_test(t11_identical_rows_are_spread_by_position_and_not_by_content),
       cmocka_unit_test(partitions_of_a_task_differ_by_a_group_at_most),
-      cmocka_unit_test(small_tasks_reach_all_partitions),
+      cmocka_unit_test(t12_small_tasks_reach_all_partitions),
       cmocka_unit_test(position_needs_a_cursor_that_can_count_the_rows),
       cmocka_unit_test(content_is_the_hash_of_the_first_columns),
-      cmocka_unit_test(content_does_not_depend_on_the_order_of_batches),
+      cmocka_unit_test(t10_content_does_not_depend_on_the_order_of_batches),
       cmocka_unit_test(what_cannot_be_hashed_is_refused_by_content_alone),
       cmocka_unit_test(bad_round_robins_are_refused),
       cmocka_unit_test(rows_without_columns_and_single_partitions_go_to_0),

@@ -144,6 +144,38 @@ static void spill_directories_take_turns(void **state) {
   assert_int_equal(rmdir(second), 0);
 }
 
+/* Cut by a byte, to half and to nothing, whichever of the files it is. */
+static void t20_a_cut_file_of_any_spill_directory_is_an_error(void **state) {
+  (void)state;
+  char first[256], second[256];
+  const char *directories[] = {first, second};
+  (void)snprintf(first, sizeof first, "%s", scratch_path("one"));
+  (void)snprintf(second, sizeof second, "%s", scratch_path("two"));
+  assert_int_equal(mkdir(first, 0700), 0);
+  assert_int_equal(mkdir(second, 0700), 0);
+  for (int i = 0; i < 6; i++) {
+    struct ashuf_writer_options options = run_options();
+    struct ashuf_error error = {0};
+    options.spill_dirs = directories;
+    options.n_spill_dirs = 2;
+    options.threads = 1 + i % 2;
+    ashuf_writer *writer = files_open(&options, 7, OUTPUT_INDEX);
+    for (int k = 0; k < 5; k++) {
+      files_push(writer, 200 * k, 200);
+      ashuf_writer_request_spill(writer);
+    }
+    const struct spill_file *file = &writer->spills.files[i / 3];
+    assert_true(file->size > 0);
+    off_t size = (off_t)file->size;
+    assert_int_equal(ftruncate(file->fd, i % 3 == 0 ? size - 1 : i % 3 == 1 ? size / 2 : 0), 0);
+    expect_status(ashuf_writer_finish(writer, NULL, &error), ASHUF_TRUNCATED, &error);
+    ashuf_writer_close(writer);
+    assert_int_equal(scratch_count(), 2); /* the directories */
+  }
+  assert_int_equal(rmdir(first), 0);
+  assert_int_equal(rmdir(second), 0);
+}
+
 static void a_spill_directory_that_is_not_there_is_an_error(void **state) {
   (void)state;
   const char *directory = scratch_path("nowhere");
@@ -172,6 +204,7 @@ int main(void) {
       CASE(t21_many_spills_of_many_partitions_take_little_memory),
       CASE(t39_spilled_bytes_of_memory_and_disk_are_counted_apart),
       CASE(spill_directories_take_turns),
+      CASE(t20_a_cut_file_of_any_spill_directory_is_an_error),
       CASE(a_spill_directory_that_is_not_there_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -123,6 +124,39 @@ static void another_thread_cancels(void **state) {
   }
 }
 
+/* ---- Batches that are not what was declared ------------------------------------------------ */
+
+/* The third batch has a null where none may be: it stays the caller's, and the error names it. */
+static void t33_a_null_in_a_non_null_column_is_an_error_that_names_the_column(void **state) {
+  (void)state;
+  static const int64_t values[] = {1, 2, 3};
+  for (int spilled = 0; spilled < 2; spilled++) {
+    ashuf_writer *writer = NULL;
+    struct ashuf_writer_options options = run_options();
+    struct ashuf_error error = {0};
+    options.memory_limit = spilled ? 1 : 0;
+    for (int i = 0; i < 3; i++) {
+      struct test_column column = column_int64("must", values, i == 2 ? "101" : NULL, 3);
+      column.schema.flags = 0;
+      struct test_column batch = batch_of(&column, 1);
+      if (writer == NULL) {
+        ashuf_partitioner *partitioner = output_partitioner(&batch.schema, 4);
+        expect_status(ashuf_writer_open_files(partitioner, &options, scratch_path(OUTPUT_DATA),
+                                              scratch_path(OUTPUT_INDEX), &writer, &error),
+                      ASHUF_OK, &error);
+        ashuf_partitioner_free(partitioner);
+      }
+      struct ArrowArray array = output_array(batch);
+      expect_status(ashuf_writer_push(writer, &array, &error),
+                    i == 2 ? ASHUF_SCHEMA_MISMATCH : ASHUF_OK, &error);
+      if (array.release != NULL) array.release(&array);
+    }
+    assert_non_null(strstr(error.message, "\"must\""));
+    ashuf_writer_close(writer);
+    assert_int_equal(scratch_count(), 0);
+  }
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
 int main(void) {
@@ -130,6 +164,7 @@ int main(void) {
       CASE(t38_a_writer_left_half_way_leaves_nothing),
       CASE(t38_a_sink_that_fails_is_aborted_once),
       CASE(another_thread_cancels),
+      CASE(t33_a_null_in_a_non_null_column_is_an_error_that_names_the_column),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
