@@ -44,7 +44,10 @@ struct ashuf_writer_options {
    * Bytes that batches and what belongs to them may take before their rows are moved to a spill
    * file; 0: only what the memory domain refuses makes the writer spill. The bytes of the output
    * do not depend on it. What is needed to encode (a few blocks and codec contexts a thread)
-   * comes on top, up to some 16 MiB.
+   * comes on top, up to some 16 MiB; with blocks that are larger, by encode.max_rows and
+   * encode.max_body or for one wide row, as much as they take: where blocks end does not depend on
+   * the limit either, so lower those two to be held to a small one. A domain that has no room for a
+   * block ends the writing with MEMORY_LIMIT.
    */
   uint64_t memory_limit;
   /* Directories for spill files, one file each, taken in turn by bytes; copied. None: that of
@@ -52,7 +55,8 @@ struct ashuf_writer_options {
   const char *const *spill_dirs;
   size_t n_spill_dirs;
   int spill_codec; /* enum ashuf_codec of spilled rows; default NONE */
-  int threads;     /* that encode, the calling one included; default 1. Same bytes for any number */
+  int threads;     /* that copy and encode, the calling one included; default 1. Same bytes for any
+                    * number. Those beside it work while push and finish wait for them, only */
 };
 #define ASHUF_WRITER_OPTIONS_INIT                                                                \
   {                                                                                              \
@@ -75,7 +79,7 @@ struct ashuf_map_output {
   uint64_t disk_spilled;     /* bytes written to spill files */
   uint64_t schema_encodes;   /* schema messages built: 0 where the schema had its own already */
   /* Nanoseconds of the calling thread: */
-  uint64_t partition_ns; /* placing rows and sorting them by partition */
+  uint64_t partition_ns; /* placing rows, copying and sorting them by partition */
   uint64_t spill_ns;     /* writing spill files */
   uint64_t read_ns;      /* reading them back */
   uint64_t encode_ns;    /* gathering and encoding */
@@ -130,7 +134,8 @@ ASHUF_API ashuf_status ashuf_writer_open_sink(ashuf_partitioner *partitioner,
 /*
  * Adds a batch, which is moved. Rows keep their order inside each partition. After a failure
  * that is not about the batch itself (BAD_ARRAY, SCHEMA_MISMATCH, INVALID_ARGUMENT) the writer
- * refuses more work and its files are gone.
+ * refuses more work and its files are gone. Bad values (offsets, indices) of a batch of many rows
+ * may be found when some of it is taken already, or only in finish: that is such a failure too.
  */
 ASHUF_API ashuf_status ashuf_writer_push(ashuf_writer *writer, struct ArrowArray *batch,
                                          struct ashuf_error *error);

@@ -176,6 +176,7 @@ static ashuf_status encode_pushed(ashuf_ctx *ctx, const int64_t *rows, int64_t n
   status = block_encode_selection(ctx->encoder, &ctx->batch, &selection, options, out, NULL, &stats,
                                   error);
   block_encoder_trim(ctx->encoder, ctx->decoder.scratch_cap);
+  if (status != ASHUF_OK) return status; /* the blocks before the failure were taken back */
   ctx->stats.blocks_encoded += stats.blocks;
   ctx->stats.rows_encoded += (uint64_t)stats.rows;
   ctx->stats.bytes_encoded += stats.bytes;
