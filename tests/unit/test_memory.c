@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -46,6 +47,24 @@ static void every_byte_is_counted_and_given_back(void **state) {
   assert_int_equal(stats.total, 1410);
   assert_null(memory_alloc(memory, 0));
   ashuf_memory_free(memory);
+}
+
+/* Many at once, so that the system's addresses differ; each is written from end to end. */
+static void every_size_is_aligned_whatever_malloc_gives(void **state) {
+  (void)state;
+  void *blocks[300];
+  for (size_t i = 0; i < 300; i++) {
+    size_t size = 1 + i * 7;
+    blocks[i] = memory_aligned(NULL, size);
+    assert_non_null(blocks[i]);
+    assert_int_equal((uintptr_t)blocks[i] % 64, 0);
+    memset(blocks[i], (int)i, size);
+  }
+  for (size_t i = 0; i < 300; i++) {
+    assert_int_equal(((uint8_t *)blocks[i])[i * 7], (uint8_t)i);
+    memory_free_aligned(NULL, blocks[i], 1 + i * 7);
+  }
+  assert_null(memory_aligned(NULL, SIZE_MAX - 10));
 }
 
 static void the_limit_refuses_and_is_named(void **state) {
@@ -143,6 +162,7 @@ static void options_of_any_size_are_read(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_byte_is_counted_and_given_back),
+      cmocka_unit_test(every_size_is_aligned_whatever_malloc_gives),
       cmocka_unit_test(the_limit_refuses_and_is_named),
       cmocka_unit_test(an_allocator_that_has_none_is_no_limit),
       cmocka_unit_test(a_host_grants_and_gets_back),
