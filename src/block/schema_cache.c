@@ -41,23 +41,41 @@ ashuf_schema *schema_cache_find(struct schema_cache *cache, const uint8_t *key, 
 }
 
 static void drop(struct schema_cache *cache, struct schema_cache_entry *entry) {
-  memory_free(cache->memory, entry->key, entry->key_size);
+  memory_free(cache->memory, entry->key, entry->key_capacity);
   ashuf_schema_free(entry->schema);
+}
+
+/* Memory for a key of size bytes: that of the entry that has to go, where it fits and does not
+ * waste half of itself. Makes room for one entry. */
+static uint8_t *take_key(struct schema_cache *cache, size_t size, size_t *capacity) {
+  bool full = cache->n_entries == cache->capacity;
+  struct schema_cache_entry *last = &cache->entries[cache->capacity - 1];
+  uint8_t *key = NULL;
+  if (full && size <= last->key_capacity && size >= last->key_capacity / 2) {
+    *capacity = last->key_capacity;
+    key = last->key;
+    last->key = NULL;
+  } else {
+    *capacity = size;
+    key = memory_alloc(cache->memory, size);
+  }
+  if (key == NULL || !full) return key;
+  cache->n_entries--;
+  drop(cache, last);
+  cache->evictions++;
+  return key;
 }
 
 bool schema_cache_insert(struct schema_cache *cache, const uint8_t *key, size_t size,
                          ashuf_schema *schema, bool *kept) {
   *kept = !too_large(cache, size);
   if (!*kept) return true;
-  uint8_t *copy = memory_alloc(cache->memory, size);
+  size_t capacity = 0;
+  uint8_t *copy = take_key(cache, size, &capacity);
   if (copy == NULL) return false;
   memcpy(copy, key, size);
-  if (cache->n_entries == cache->capacity) {
-    drop(cache, &cache->entries[--cache->n_entries]);
-    cache->evictions++;
-  }
   cache->entries[cache->n_entries] =
-      (struct schema_cache_entry){copy, size, ashuf_schema_ref(schema)};
+      (struct schema_cache_entry){copy, size, capacity, ashuf_schema_ref(schema)};
   move_to_front(cache, cache->n_entries++);
   return true;
 }

@@ -15,6 +15,7 @@
 struct schema_cache_entry {
   uint8_t *key; /* the metadata bytes of the schema message */
   size_t key_size;
+  size_t key_capacity;
   ashuf_schema *schema; /* a reference */
 };
 
