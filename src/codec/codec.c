@@ -235,12 +235,17 @@ ashuf_status decoder_read(struct decoder *d, void *out, size_t size, size_t *got
 }
 
 const uint8_t *decoder_borrow(struct decoder *d, size_t size) {
-  if (d->codec != &none_decode || size > d->left) return NULL;
-  if (size > d->max_output - d->position) return NULL;
-  const uint8_t *bytes = d->in;
-  decoder_consume(d, size);
-  d->position += size;
-  d->ended = d->left == 0;
+  if (d->codec == NULL || size > d->max_output - d->position) return NULL;
+  const uint8_t *bytes = NULL;
+  if (d->codec == &none_decode && size <= d->left) {
+    bytes = d->in;
+    decoder_consume(d, size);
+    d->ended = d->left == 0;
+  } else if (d->ended && size <= d->work_end - d->work_start) {
+    bytes = d->work + d->work_start; /* which nothing will be decoded into any more */
+    d->work_start += size;
+  }
+  if (bytes != NULL) d->position += size;
   return bytes;
 }
 

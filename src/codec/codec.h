@@ -52,8 +52,9 @@ ashuf_status decoder_read(struct decoder *decoder, void *out, size_t size, size_
 ashuf_status decoder_read_part(struct decoder *decoder, void *out, size_t least, size_t size,
                                size_t capacity, size_t *got, struct ashuf_error *error);
 
-/* NONE only: the next size bytes where they lie in the payload, moving past them; NULL for other
- * codecs and where fewer are left (nothing moves then). */
+/* The next size bytes where they lie, moving past them: in the payload for NONE, else decoded ones
+ * once all have been decoded. They stay there until decoder_close. NULL where they cannot be lent
+ * (nothing moves then). */
 const uint8_t *decoder_borrow(struct decoder *decoder, size_t size);
 
 /* Bytes handed out so far: the offset in the decoded stream. */

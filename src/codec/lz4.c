@@ -224,6 +224,8 @@ static ashuf_status next_block(struct decoder *d, struct lz4_reader *r, uint32_t
                     "lz4: a block is damaged");
   decoder_consume(d, stored);
   status = note_content(d, r, target, (size_t)made, error);
+  bool plain_end = (r->flags & (FLG_CONTENT_SIZE | FLG_CONTENT_CHECKSUM)) == 0;
+  if (status == ASHUF_OK && plain_end && is_last_block(d, 0)) status = end_mark(d, r, error);
   if (direct)
     *got = (size_t)made;
   else

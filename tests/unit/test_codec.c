@@ -80,6 +80,79 @@ static void read_in_three(struct decoder *d, int codec, const struct ashuf_buffe
   free(out);
 }
 
+/* All of a stream in parts of at least step bytes, whatever more the codec has; what has been
+ * decoded to the end is lent instead where the codec can. */
+static void read_in_parts(struct decoder *d, uint8_t *out, size_t size, size_t step) {
+  for (size_t at = 0; at < size;) {
+    size_t least = size - at < step ? size - at : step;
+    size_t got = least;
+    const uint8_t *bytes = decoder_borrow(d, least);
+    if (bytes != NULL)
+      memcpy(out + at, bytes, least);
+    else
+      assert_int_equal(decoder_read_part(d, out + at, least, size - at, size + 8 - at, &got, NULL),
+                       ASHUF_OK);
+    assert_in_range(got, least, size - at);
+    at += got;
+    assert_int_equal(decoder_position(d), at);
+  }
+}
+
+static void parts_and_loans_give_the_stream(void **state) {
+  (void)state;
+  static const size_t steps[] = {1000, 16384, 65536, 100000};
+  int codecs[4];
+  int n = codec_list(codecs);
+  struct encoder *e = encoder_new(NULL);
+  struct decoder *d = decoder_new(NULL);
+  for (int i = 0; i < n * 4 * 4; i++) {
+    size_t size = (size_t[]){5000, 65536, 65536 + 777, 300000}[i % 4];
+    int codec = codecs[i / 4 % n];
+    struct ashuf_buffer stream = ASHUF_BUFFER_INIT;
+    uint8_t *bytes = codec_sample(size, (uint32_t)i);
+    uint8_t *out = malloc(size + 8);
+    assert_int_equal(codec_encode(e, codec, bytes, size, &stream), ASHUF_OK);
+    assert_int_equal(decoder_open(d, codec, stream.data, stream.size, size, NULL), ASHUF_OK);
+    read_in_parts(d, out, size, steps[i / 4 / n]);
+    assert_null(decoder_borrow(d, 1));
+    assert_int_equal(decoder_close(d, NULL), ASHUF_OK);
+    assert_memory_equal(out, bytes, size);
+    free(out);
+    free(bytes);
+    ashuf_buffer_free(&stream);
+  }
+  encoder_free(e);
+  decoder_free(d);
+}
+
+/* A small stream is decoded at its first byte; of a large one the work buffer is used again. */
+static void decoded_bytes_are_lent_once_all_are_there(void **state) {
+  (void)state;
+  int codecs[4];
+  int n = codec_list(codecs);
+  struct encoder *e = encoder_new(NULL);
+  struct decoder *d = decoder_new(NULL);
+  for (int i = 0; i < 2 * n; i++) {
+    size_t size = i < n ? 5000 : 300000;
+    int codec = codecs[i % n];
+    struct ashuf_buffer stream = ASHUF_BUFFER_INIT;
+    uint8_t *bytes = codec_sample(size, 7);
+    uint8_t head[1000];
+    size_t got = 0;
+    assert_int_equal(codec_encode(e, codec, bytes, size, &stream), ASHUF_OK);
+    assert_int_equal(decoder_open(d, codec, stream.data, stream.size, 4999, NULL), ASHUF_OK);
+    assert_int_equal(decoder_read(d, head, sizeof head, &got, NULL), ASHUF_OK);
+    assert_null(decoder_borrow(d, 4000)); /* beyond the limit */
+    const uint8_t *lent = decoder_borrow(d, 3000);
+    assert_int_equal(lent != NULL, codec == ASHUF_CODEC_NONE || size == 5000);
+    if (lent != NULL) assert_memory_equal(lent, bytes + 1000, 3000);
+    free(bytes);
+    ashuf_buffer_free(&stream);
+  }
+  encoder_free(e);
+  decoder_free(d);
+}
+
 static void what_reaches_past_a_body_is_kept(void **state) {
   (void)state;
   static const size_t heads[] = {0, 40, 900};
@@ -489,6 +562,8 @@ int main(void) {
       cmocka_unit_test(names_and_availability),
       cmocka_unit_test(checksums_give_the_published_values),
       cmocka_unit_test(every_size_comes_back_through_every_codec),
+      cmocka_unit_test(decoded_bytes_are_lent_once_all_are_there),
+      cmocka_unit_test(parts_and_loans_give_the_stream),
       cmocka_unit_test(what_reaches_past_a_body_is_kept),
       cmocka_unit_test(bytes_depend_on_the_content_alone),
       cmocka_unit_test(frames_begin_with_the_documented_bytes),
