@@ -24,17 +24,17 @@ ALWAYS_INLINE uint64_t fold(const words_64 *even, const words_64 *odd) {
 }
 
 /* Applies copy(out, in, &bits), of one vector, to whole blocks; returns all bits. */
-#define COPY_BLOCKS(name, copy)                                                             \
+#define COPY_BLOCKS(name, copy)                                                                  \
   CPU_KERNEL(uint64_t, name, (uint8_t * out, const uint8_t *in, size_t size), (out, in, size)) { \
-    words_64 even = {0, 0, 0, 0};                                                           \
-    words_64 odd = {0, 0, 0, 0};                                                            \
-    for (size_t i = 0; i < size; i += BLOCK) {                                              \
-      copy(out + i, in + i, &even);                                                         \
-      copy(out + i + VECTOR, in + i + VECTOR, &odd);                                        \
-      copy(out + i + 2 * VECTOR, in + i + 2 * VECTOR, &even);                               \
-      copy(out + i + 3 * VECTOR, in + i + 3 * VECTOR, &odd);                                \
-    }                                                                                       \
-    return fold(&even, &odd);                                                               \
+    words_64 even = {0, 0, 0, 0};                                                                \
+    words_64 odd = {0, 0, 0, 0};                                                                 \
+    for (size_t i = 0; i < size; i += BLOCK) {                                                   \
+      copy(out + i, in + i, &even);                                                              \
+      copy(out + i + VECTOR, in + i + VECTOR, &odd);                                             \
+      copy(out + i + 2 * VECTOR, in + i + 2 * VECTOR, &even);                                    \
+      copy(out + i + 3 * VECTOR, in + i + 3 * VECTOR, &odd);                                     \
+    }                                                                                            \
+    return fold(&even, &odd);                                                                    \
   }
 
 /* ---- Text -------------------------------------------------------------------------------- */

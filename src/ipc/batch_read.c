@@ -40,7 +40,7 @@ static ashuf_status check_order(struct batch_walk *walk, const struct span *span
   return ASHUF_OK;
 }
 
-ashuf_status batch_next_place(struct batch_walk *walk, struct span *span) {
+ashuf_status batch_check_place(struct batch_walk *walk, struct span *span) {
   const struct batch_header *header = walk->header;
   if (walk->buffer >= header->n_buffers)
     return batch_fail(walk, ASHUF_BAD_BATCH, SITE_BUFFERS_FEW, walk->metadata_offset,
@@ -56,11 +56,6 @@ ashuf_status batch_next_place(struct batch_walk *walk, struct span *span) {
   span->size = (uint64_t)place.length;
   span->offset = walk->body->offset + (uint64_t)place.offset;
   return walk->options->offsets_as_lengths ? check_order(walk, span) : ASHUF_OK;
-}
-
-ashuf_status batch_next_buffer(struct batch_walk *walk, struct span *span) {
-  ashuf_status status = batch_next_place(walk, span);
-  return status == ASHUF_OK ? batch_span_arrive(walk, span, span->size) : status;
 }
 
 ashuf_status batch_require_size(struct batch_walk *walk, const struct span *span, int64_t count,
@@ -79,8 +74,8 @@ static unsigned field_alignment(const struct field *field) {
   return info->width == 0 ? 1 : info->width > 8 ? 8 : info->width;
 }
 
-ashuf_status batch_align_buffer(struct batch_walk *walk, const struct field *field,
-                                struct span *span) {
+ashuf_status batch_align_copy(struct batch_walk *walk, const struct field *field,
+                              struct span *span) {
   unsigned alignment = field_alignment(field);
   if (((uintptr_t)span->data & (alignment - 1)) == 0) return ASHUF_OK;
   if (span->size == 0) {

@@ -40,7 +40,7 @@ static ashuf_status bad_offset(struct batch_walk *walk, const struct field *fiel
 /* Where the first size bytes of the span have to be copied from, or NULL. */
 static const uint8_t *take_span(struct batch_walk *walk, const struct span *span, uint64_t size) {
   size_t at = (size_t)(span->offset - walk->body->offset);
-  if (size == 0 || span->data != walk->body->data + at) return NULL;
+  if (walk->body->source == NULL || size == 0 || span->data != walk->body->data + at) return NULL;
   return body_take(walk->body, at, at + (size_t)size);
 }
 
@@ -86,8 +86,7 @@ ashuf_status batch_read_bytes(struct batch_walk *walk, const struct field *field
   struct span bytes;
   ashuf_status status = next_offsets(walk, field, out, &offsets);
   if (status == ASHUF_OK) status = batch_next_place(walk, &bytes);
-  if (status == ASHUF_OK)
-    status = check_offsets(walk, field, out, &offsets, (int64_t)bytes.size);
+  if (status == ASHUF_OK) status = check_offsets(walk, field, out, &offsets, (int64_t)bytes.size);
   if (status != ASHUF_OK) return status;
   out->buffers[2] = bytes.data;
   bool is_text = field->type == TYPE_UTF8 || field->type == TYPE_LARGE_UTF8;

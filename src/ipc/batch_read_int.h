@@ -2,6 +2,7 @@
 #ifndef ASHUF_IPC_BATCH_READ_INT_H
 #define ASHUF_IPC_BATCH_READ_INT_H
 
+#include "base/bytes.h"
 #include "ipc/batch_read.h"
 
 /* What the fields of one batch share, and where the walk through one message's lists stands.
@@ -31,21 +32,44 @@ struct span {
 /* An error that names the column and two numbers. */
 ashuf_status batch_fail(struct batch_walk *walk, ashuf_status status, int site, uint64_t offset,
                         const char *text, int64_t a, int64_t b);
-/* Where the next buffer lies; how much of it is there is another matter. */
-ashuf_status batch_next_place(struct batch_walk *walk, struct span *span);
+/* Where the next buffer lies; how much of it is there is another matter. Most are in order: then
+ * one comparison says it. */
+ashuf_status batch_check_place(struct batch_walk *walk, struct span *span);
+static inline ashuf_status batch_next_place(struct batch_walk *walk, struct span *span) {
+  const struct batch_header *header = walk->header;
+  struct ipc_buffer place;
+  if (walk->buffer >= header->n_buffers || walk->options->offsets_as_lengths)
+    return batch_check_place(walk, span);
+  memcpy(&place, header->buffers + (size_t)walk->buffer * sizeof place, sizeof place);
+  if ((place.offset | place.length) < 0 ||
+      !range_inside((uint64_t)place.offset, (uint64_t)place.length, walk->body->size))
+    return batch_check_place(walk, span);
+  walk->buffer++;
+  span->data = walk->body->data + place.offset;
+  span->size = (uint64_t)place.length;
+  span->offset = walk->body->offset + (uint64_t)place.offset;
+  return ASHUF_OK;
+}
 /* Makes sure that the first bytes of the span are there, end <= span->size. */
 static inline ashuf_status batch_span_arrive(struct batch_walk *walk, const struct span *span,
                                              uint64_t end) {
   return body_arrive(walk->body, (size_t)(span->offset - walk->body->offset + end), walk->error);
 }
 /* The next buffer, all of it there. */
-ashuf_status batch_next_buffer(struct batch_walk *walk, struct span *span);
+static inline ashuf_status batch_next_buffer(struct batch_walk *walk, struct span *span) {
+  ashuf_status status = batch_next_place(walk, span);
+  return status == ASHUF_OK ? batch_span_arrive(walk, span, span->size) : status;
+}
 /* The buffer must hold count elements of width bytes. */
 ashuf_status batch_require_size(struct batch_walk *walk, const struct span *span, int64_t count,
                                 uint64_t width);
-/* The span's data, or a copy at an address the type can be read from. */
-ashuf_status batch_align_buffer(struct batch_walk *walk, const struct field *field,
-                                struct span *span);
+/* The span's data, or a copy at an address the type can be read from: 16 is enough for all. */
+ashuf_status batch_align_copy(struct batch_walk *walk, const struct field *field,
+                              struct span *span);
+static inline ashuf_status batch_align_buffer(struct batch_walk *walk, const struct field *field,
+                                              struct span *span) {
+  return ((uintptr_t)span->data & 15) == 0 ? ASHUF_OK : batch_align_copy(walk, field, span);
+}
 /* The next buffer of count values of width bytes, at an address that the field's type needs. */
 ashuf_status batch_next_values(struct batch_walk *walk, const struct field *field, int64_t count,
                                uint64_t width, struct span *span);

@@ -3,8 +3,8 @@
 #include "base/bytes.h"
 
 #define GROWTH_START ((size_t)4 << 20)
-/* What is read at once at the least: enough to be worth a call. */
-#define READ_STEP ((size_t)4 << 10)
+/* What is read at once at the least: enough to be worth a call, and half of the L1 cache. */
+#define READ_STEP ((size_t)16 << 10)
 /* Room behind a body for what the source decodes past it: the end mark. */
 #define TAIL ((size_t)8)
 
