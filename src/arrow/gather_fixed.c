@@ -2,6 +2,7 @@
 #include "arrow/gather.h"
 
 #include "arrow/gather_int.h"
+#include "base/cpu.h"
 
 #include <string.h>
 
@@ -95,20 +96,71 @@ static ALWAYS_INLINE void zero_null_rows(const uint8_t *validity, int64_t first,
   }
 }
 
-static void gather_ranges(const struct source *source, const struct selection *selection,
-                          struct selection_cursor *cursor, int64_t n, size_t width, uint8_t *out) {
+/* Neighbours of the widths that most numbers have: copied by a mask, which costs less than finding
+ * the nulls. Whole chunks; a bit is shifted in a lane as wide as the value. */
+CPU_KERNEL(void, copy_valid_32,
+           (const uint8_t *restrict in, int64_t n, const uint8_t *validity, int64_t first,
+            uint8_t *restrict out),
+           (in, n, validity, first, out)) {
+  for (int64_t i = 0; i < n; i += CHUNK_ROWS) {
+    uint64_t valid = load_bits(validity, first + i, CHUNK_ROWS);
+    for (int half = 0; half < 2; half++, valid >>= 32, in += 128, out += 128) {
+      uint32_t bits = (uint32_t)valid;
+      for (uint32_t k = 0; k < 32; k++)
+        store_u32(out + 4 * k, load_u32(in + 4 * k) & (0u - ((bits >> k) & 1)));
+    }
+  }
+}
+
+CPU_KERNEL(void, copy_valid_64,
+           (const uint8_t *restrict in, int64_t n, const uint8_t *validity, int64_t first,
+            uint8_t *restrict out),
+           (in, n, validity, first, out)) {
+  for (int64_t i = 0; i < n; i += CHUNK_ROWS, in += 512, out += 512) {
+    uint64_t valid = load_bits(validity, first + i, CHUNK_ROWS);
+    for (uint64_t k = 0; k < 64; k++)
+      store_u64(out + 8 * k, load_u64(in + 8 * k) & (0u - ((valid >> k) & 1)));
+  }
+}
+
+static void copy_valid_rows(const uint8_t *in, int64_t n, size_t width, const uint8_t *validity,
+                            int64_t first, uint8_t *out) {
+  int64_t whole = n & ~(int64_t)(CHUNK_ROWS - 1);
+  size_t done = (size_t)whole * width;
+  if (width == 4)
+    copy_valid_32(in, whole, validity, first, out);
+  else
+    copy_valid_64(in, whole, validity, first, out);
+  if (whole == n) return;
+  memcpy(out + done, in + done, (size_t)(n - whole) * width);
+  if (width == 4)
+    zero_null_rows(validity, first + whole, n - whole, 4, out + done);
+  else
+    zero_null_rows(validity, first + whole, n - whole, 8, out + done);
+}
+
+/* Returns false where rows that are null are not zero yet. */
+static bool gather_ranges(const struct source *source, const struct selection *selection,
+                          struct selection_cursor *cursor, int64_t n, const uint8_t *validity,
+                          int64_t first, size_t width, uint8_t *out) {
+  bool masked = validity == NULL || width == 4 || width == 8;
   while (n > 0) {
     int64_t taken;
     row_id id = cursor_take(selection, cursor, n, &taken);
     const struct array_view *view = &source->views[row_batch(id)];
+    const uint8_t *in = view->data[0] + (size_t)(view->offset + row_number(id)) * width;
     size_t size = (size_t)taken * width;
-    if (range_in_view(view, row_number(id), taken))
-      memcpy(out, view->data[0] + (size_t)(view->offset + row_number(id)) * width, size);
-    else
+    if (!range_in_view(view, row_number(id), taken))
       memset(out, 0, size);
+    else if (validity != NULL && masked)
+      copy_valid_rows(in, taken, width, validity, first, out);
+    else
+      memcpy(out, in, size);
     out += size;
+    first += taken;
     n -= taken;
   }
+  return masked;
 }
 
 static void zero_ranges(const uint8_t *validity, int64_t first, int64_t n, size_t width,
@@ -119,12 +171,6 @@ static void zero_ranges(const uint8_t *validity, int64_t first, int64_t n, size_
       break;
     case 2:
       zero_null_rows(validity, first, n, 2, out);
-      break;
-    case 4:
-      zero_null_rows(validity, first, n, 4, out);
-      break;
-    case 8:
-      zero_null_rows(validity, first, n, 8, out);
       break;
     case 16:
       zero_null_rows(validity, first, n, 16, out);
@@ -144,8 +190,8 @@ void gather_fixed(const struct source *source, const struct selection *selection
     return;
   }
   if (selection->ids == NULL) {
-    gather_ranges(source, selection, cursor, n, width, out);
-    if (validity != NULL) zero_ranges(validity, first, n, width, out);
+    if (!gather_ranges(source, selection, cursor, n, validity, first, width, out))
+      zero_ranges(validity, first, n, width, out);
     return;
   }
   const row_id *ids = selection->ids + cursor->item;

@@ -145,6 +145,64 @@ static void offsets_of_some(struct offsets_job *job, row_id first, int64_t n, ui
   }
 }
 
+/*
+ * Nulls are mostly written as empty: then the offsets of rows with nulls move like those of rows
+ * without. Half words of them until one whose nulls hide bytes; returns how many rows that is. *bad
+ * is set where a valid row's offsets are negative, fall, or pass limit: neighbours share an offset,
+ * so that it takes one valid row to hold all of them to it.
+ */
+CPU_KERNEL(int64_t, move_while_empty,
+           (const uint8_t *restrict in, int64_t n, const uint8_t *validity, int64_t position,
+            uint32_t move, int64_t limit, uint8_t *restrict out, bool *bad),
+           (in, n, validity, position, move, limit, out, bad)) {
+  uint32_t signs = 0;
+  uint32_t any = 0;
+  int64_t i = 0;
+  for (; n - i >= HALF_ROWS; i += HALF_ROWS) {
+    uint32_t nulls = ~(uint32_t)load_bits(validity, position + i, HALF_ROWS);
+    uint32_t hidden = 0;
+    uint32_t bits = 0;
+    for (uint32_t k = 0; k < HALF_ROWS; k++) {
+      uint32_t start = load_u32(in + 4 * k);
+      uint32_t end = load_u32(in + 4 * k + 4);
+      hidden |= (end - start) & (0u - ((nulls >> k) & 1));
+      bits |= start | end | (end - start);
+      store_u32(out + 4 * k, end + move);
+    }
+    if (hidden != 0) break;
+    signs |= bits;
+    any |= ~nulls;
+    in += HALF_ROWS * 4;
+    out += HALF_ROWS * 4;
+  }
+  *bad = any != 0 && (signs >> 31 != 0 || load_i32(in) > limit);
+  return i;
+}
+
+/* Neighbouring strings with 32-bit offsets and nulls; position: of the first one's bit. */
+static void offsets_of_nullable(struct offsets_job *job, row_id first, int64_t n,
+                                const uint8_t *validity, int64_t position) {
+  const struct array_view *view = &job->source->views[row_batch(first)];
+  const uint8_t *offsets = view->data[0] + (view->offset + row_number(first)) * 4;
+  bool there = range_in_view(view, row_number(first), n);
+  for (int64_t i = 0; i < n;) {
+    if (there) {
+      uint32_t start = load_u32(offsets + 4 * i);
+      bool bad = false;
+      int64_t moved = move_while_empty(offsets + 4 * i, n - i, validity, position + i,
+                                       (uint32_t)job->sum - start, view->limit, job->out, &bad);
+      job->bad |= bad;
+      job->out += 4 * moved;
+      job->sum += load_u32(offsets + 4 * (i + moved)) - start;
+      i += moved;
+    }
+    int64_t rest = min_rows(n - i, CHUNK_ROWS);
+    if (rest != 0)
+      offsets_of_some(job, first + (uint64_t)i, rest, load_bits(validity, position + i, rest));
+    i += rest;
+  }
+}
+
 /* Up to a word of rows of which some may be null. */
 static ALWAYS_INLINE void offsets_of_chunk(struct offsets_job *job,
                                            const struct selection *selection,
@@ -155,14 +213,6 @@ static ALWAYS_INLINE void offsets_of_chunk(struct offsets_job *job,
     for (int64_t taken; n > 0; n -= taken) {
       row_id first = cursor_take(selection, cursor, n, &taken);
       offsets_of_rows(job, first, taken, width, lists);
-    }
-    return;
-  }
-  if (selection->ids == NULL && width == 4 && !lists) {
-    for (int64_t taken; n > 0; n -= taken) {
-      row_id first = cursor_take(selection, cursor, n, &taken);
-      offsets_of_some(job, first, taken, valid & ones(taken));
-      valid = taken == CHUNK_ROWS ? 0 : valid >> taken;
     }
     return;
   }
@@ -182,6 +232,13 @@ static ALWAYS_INLINE void offsets_all(struct offsets_job *job, const struct sele
     for (size_t i = 0; i < selection->n_ranges; i++)
       if (selection->ranges[i].length != 0)
         offsets_of_rows(job, selection->ranges[i].first, selection->ranges[i].length, width, lists);
+    return;
+  }
+  if (selection->ids == NULL && width == 4 && !lists) {
+    for (int64_t i = 0, taken; i < selection->n_rows; i += taken) {
+      row_id first = cursor_take(selection, &cursor, selection->n_rows - i, &taken);
+      offsets_of_nullable(job, first, taken, validity, i);
+    }
     return;
   }
   for (int64_t i = 0; i < selection->n_rows; i += CHUNK_ROWS) {

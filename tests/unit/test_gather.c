@@ -181,6 +181,36 @@ static void nulls_of_an_empty_dictionary(void **state) {
   }
 }
 
+/* Nulls that are empty, some that hide bytes, and all of a stretch with offsets that mean nothing.
+ */
+static void offsets_move_past_nulls_of_any_kind(void **state) {
+  (void)state;
+  for (int hidden = 0; hidden < 3; hidden++) {
+    int64_t offsets[301] = {0};
+    char valid[301] = {0};
+    char bytes[600];
+    memset(bytes, 'x', sizeof bytes);
+    for (int i = 0; i < 300; i++) {
+      bool null = i % 9 == 4 || (i >= 128 && i < 270);
+      valid[i] = null ? '0' : '1';
+      bool longer = !null || (hidden == 1 && i % 100 == 22);
+      offsets[i + 1] = offsets[i] + (longer ? 2 : 0);
+    }
+    for (int i = 129; hidden == 2 && i < 270; i++) offsets[i] = i < 200 ? -7 : 70000;
+    struct test_column column = column_bytes("s", "u", offsets, bytes, valid, 300);
+    struct batches batches = {.n = 0};
+    batches_push(&batches, batch_of(&column, 1));
+    for (int64_t from = 0; from < 40; from += 13) {
+      row_id ids[300];
+      struct row_range ranges[2] = {{(row_id)from, 130}, {(row_id)from + 130, 170 - from}};
+      for (int64_t i = from; i < 300; i++) ids[i - from] = (row_id)i;
+      check_rows(&batches, ids,
+                 &(struct selection){.n_rows = 300 - from, .ranges = ranges, .n_ranges = 2});
+    }
+    batches_close(&batches);
+  }
+}
+
 static void null_values_of_a_dictionary_are_nulls(void **state) {
   (void)state;
   struct test_column values = column_strings("", "u", (const char *[]){"a", NULL, "c"}, 3);
@@ -346,6 +376,7 @@ int main(void) {
       cmocka_unit_test(gather_equals_the_rows_for_every_type_and_selection),
       cmocka_unit_test(ten_rows_of_a_long_slice),
       cmocka_unit_test(nulls_of_an_empty_dictionary),
+      cmocka_unit_test(offsets_move_past_nulls_of_any_kind),
       cmocka_unit_test(null_values_of_a_dictionary_are_nulls),
       cmocka_unit_test(offsets_that_fall_or_leave_the_buffer_are_refused),
       cmocka_unit_test(lists_that_leave_their_child_are_refused),
