@@ -31,6 +31,8 @@ static const char *const length_choices[] = {"auto", "off", NULL};
 static const char *const dictionary_choices[] = {"keep", "plain", NULL};
 /* Positions are those of enum ashuf_index_order. */
 static const char *const index_orders[] = {"big", "little", NULL};
+/* Positions are those of enum ashuf_checksum. */
+static const char *const checksums[] = {"none", "adler32", "crc32", "crc32c", NULL};
 static const char *const stats_formats[] = {"none", "json", NULL};
 
 struct write_options {
@@ -48,6 +50,11 @@ struct write_options {
   bool sync;
   int format;
   int index_order;
+  int checksum;
+  struct option_integer shuffle_id;
+  struct option_integer map_id;
+  const char *file_mode;
+  unsigned file_mode_bits; /* what it says; 0: the default */
   struct option_integer memory_limit;
   struct option_list spill_dirs;
   struct option_integer threads;
@@ -120,6 +127,17 @@ static const struct option_spec options[] = {
      index_orders, 0, 0,
      "big     as Spark commits its index files (default)\n"
      "little  as Comet's native writer leaves them"},
+    {"checksum", 0, "ALGORITHM", OPTION_CHOICE, offsetof(struct write_options, checksum), checksums,
+     0, 0,
+     "adler32, crc32 or crc32c: a checksum file beside each data\n"
+     "file, as Spark's, which the readers compare it with\n"
+     "(default none)"},
+    {"shuffle-id", 0, "S", OPTION_INTEGER, offsetof(struct write_options, shuffle_id), NULL, 0,
+     INT32_MAX, "the S of the file names (default 0)"},
+    {"map-id", 0, "M", OPTION_INTEGER, offsetof(struct write_options, map_id), NULL, 0,
+     INT64_MAX - INT32_MAX, "the M of the first input, the others count up (default 0)"},
+    {"file-mode", 0, "MODE", OPTION_TEXT, offsetof(struct write_options, file_mode), NULL, 0, 0,
+     "permissions of the files, octal (default 0644)"},
     {"memory-limit", 0, "SIZE", OPTION_SIZE, offsetof(struct write_options, memory_limit), NULL, 0,
      0,
      "bytes of rows in memory before they go to a spill file,\n"
@@ -183,6 +201,18 @@ static int read_max_body(struct write_options *given) {
   return EXIT_GOOD;
 }
 
+static int read_file_mode(struct write_options *given) {
+  char *end = NULL;
+  const char *text = given->file_mode;
+  if (text == NULL) return EXIT_GOOD;
+  unsigned long mode = text[0] >= '0' && text[0] <= '7' ? strtoul(text, &end, 8) : 0;
+  if (mode == 0 || mode > 0777 || *end != '\0')
+    return fail_usage("write", "--file-mode: '%s' is no mode such as 0640, from 0001 to 0777",
+                      text);
+  given->file_mode_bits = (unsigned)mode;
+  return EXIT_GOOD;
+}
+
 static int check_inputs(const struct arguments *inputs) {
   int standard = 0;
   if (inputs->n == 0) return fail_usage("write", "no INPUT given; see 'ashuf write --help'");
@@ -194,6 +224,7 @@ static int check_inputs(const struct arguments *inputs) {
 static int check_options(struct write_options *given, const struct arguments *inputs) {
   int status = check_inputs(inputs);
   if (status == EXIT_GOOD) status = read_max_body(given);
+  if (status == EXIT_GOOD) status = read_file_mode(given);
   if (status != EXIT_GOOD) return status;
   if (given->output == NULL) return fail_usage("write", "-o DIR is missing");
   if (given->output[0] == '\0') return fail_usage("write", "-o: the name is empty");
@@ -243,6 +274,8 @@ static struct ashuf_writer_options writer_options(struct job *job) {
   out.encode.offsets_as_lengths = given->lengths;
   out.encode.dictionaries = given->dictionaries;
   out.sync = given->sync;
+  out.file_mode = given->file_mode_bits;
+  out.checksum = given->checksum;
   out.index_order = given->index_order;
   out.memory_limit = (uint64_t)given->memory_limit.value;
   out.spill_dirs = given->spill_dirs.values;
@@ -305,7 +338,7 @@ static void report_stats(json_t *row, const struct ashuf_map_output *written) {
 static void report_map(struct job *job, size_t map, const struct ashuf_map_output *written) {
   json_t *row = report_row(&job->report);
   uint64_t bytes = written->offsets[written->partitions];
-  set_number(row, "map", map);
+  set_number(row, "map", (uint64_t)(job->staging.names.first + (int64_t)map));
   set_text(row, "input", shown_path(job->inputs->list[map]));
   set_number(row, "partitions", (uint64_t)written->partitions);
   set_number(row, "rows", (uint64_t)written->total_rows);
@@ -342,7 +375,9 @@ static int write_map(struct job *job, size_t map) {
   if (ipc_input_open(&input, path, &error) != ASHUF_OK) return fail_error(path, &error);
   int status = see_schema(job, &input);
   if (status == EXIT_GOOD)
-    status = placement_partitioner(&job->placement, job->schema, map, path, &job->partitioner);
+    status =
+        placement_partitioner(&job->placement, job->schema, job->staging.names.first + (int64_t)map,
+                              path, &job->partitioner);
   if (status == EXIT_GOOD) status = write_rows(job, map, &input);
   ashuf_partitioner_free(job->partitioner);
   job->partitioner = NULL;
@@ -359,8 +394,7 @@ static int write_staged(struct job *job) {
     status = write_map(job, map);
   progress_stop();
   if (status == EXIT_GOOD && interrupt_seen()) status = EXIT_IO;
-  if (status == EXIT_GOOD)
-    status = staging_commit(&job->staging, job->inputs->n, job->options->sync);
+  if (status == EXIT_GOOD) status = staging_commit(&job->staging, job->options->sync);
   return status;
 }
 
@@ -374,7 +408,9 @@ static void warn_of_leftover(const struct job *job) {
 
 static int write_all(const struct write_options *given, const struct arguments *inputs) {
   struct job job = {.options = given, .inputs = inputs};
-  int status = staging_open(&job.staging, given->output);
+  const struct map_names names = {(int32_t)given->shuffle_id.value, given->map_id.value, inputs->n,
+                                  given->checksum};
+  int status = staging_open(&job.staging, given->output, &names);
   if (status != EXIT_GOOD) return status;
   report_init(&job.report, columns);
   status = write_staged(&job);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_OPTIONS 32
+#define MOST_OPTIONS 48
 
 struct reader {
   const struct command *command;

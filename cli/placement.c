@@ -95,7 +95,7 @@ static int find_range_keys(struct placement *out, const ashuf_schema *schema, co
 
 /* ---- The partitioning --------------------------------------------------------------------- */
 
-static struct ashuf_partitioning partitioning_of(const struct placement *placement, size_t map) {
+static struct ashuf_partitioning partitioning_of(const struct placement *placement, int64_t map) {
   const struct placement_options *given = placement->options;
   struct ashuf_partitioning how = ASHUF_PARTITIONING_INIT;
   how.partitions = placement->partitions;
@@ -105,7 +105,7 @@ static struct ashuf_partitioning partitioning_of(const struct placement *placeme
   how.range_rule = given->range_rule;
   how.group_rows = given->group_rows.value;
   how.max_hash_columns = (int32_t)given->max_hash_columns.value;
-  how.map_index = (int64_t)map;
+  how.map_index = map;
   if (placement->bounds.release != NULL) how.bounds = &placement->bounds;
   if (given->round_robin == POSITIONAL) how.round_robin = ASHUF_ROUND_ROBIN_POSITIONAL;
   if (placement->partitions == 1)
@@ -126,8 +126,8 @@ static int tell(const char *path, const struct ashuf_error *error) {
   return asked ? EXIT_USAGE : exit;
 }
 
-int placement_partitioner(const struct placement *placement, const ashuf_schema *schema, size_t map,
-                          const char *path, ashuf_partitioner **out) {
+int placement_partitioner(const struct placement *placement, const ashuf_schema *schema,
+                          int64_t map, const char *path, ashuf_partitioner **out) {
   struct ashuf_error error;
   struct ashuf_partitioning how = partitioning_of(placement, map);
   ashuf_status status = ashuf_partitioner_new(schema, &how, limit_memory(), out, &error);

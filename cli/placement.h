@@ -43,8 +43,8 @@ int placement_check(const struct placement_options *options, const struct argume
 /* schema: of the first input. */
 int placement_open(struct placement *out, const struct placement_options *options,
                    int32_t partitions, const ashuf_schema *schema, const struct arguments *inputs);
-int placement_partitioner(const struct placement *placement, const ashuf_schema *schema, size_t map,
-                          const char *path, ashuf_partitioner **out);
+int placement_partitioner(const struct placement *placement, const ashuf_schema *schema,
+                          int64_t map, const char *path, ashuf_partitioner **out);
 /* Takes one that is zeroed. */
 void placement_close(struct placement *placement);
 

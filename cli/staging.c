@@ -19,16 +19,18 @@
 #define HIDDEN_ENDING "XXXXXX"
 #define MOST_TRIES 100
 
-static char *output_name(const char *directory, size_t map, const char *ending) {
-  return must_print("%s/shuffle_0_%zu_0%s", directory, map, ending);
+static char *output_name(const struct staging *staging, const char *directory, size_t i,
+                         const char *ending) {
+  char name[MAP_NAME_SIZE];
+  return must_print("%s/%s", directory, map_name(name, "", &staging->names, i, ending));
 }
 
-char *staging_path(const struct staging *staging, size_t map, const char *ending) {
-  return output_name(staging->hidden, map, ending);
+char *staging_path(const struct staging *staging, size_t i, const char *ending) {
+  return output_name(staging, staging->hidden, i, ending);
 }
 
-char *final_path(const struct staging *staging, size_t map, const char *ending) {
-  return output_name(staging->directory, map, ending);
+char *final_path(const struct staging *staging, size_t i, const char *ending) {
+  return output_name(staging, staging->directory, i, ending);
 }
 
 /* ---- What killed runs left ---------------------------------------------------------------- */
@@ -45,7 +47,7 @@ static int settle_one(const struct staging *staging, const char *name) {
   int fd = openat(staging->directory_fd, name, flags);
   if (fd < 0) return EXIT_GOOD;
   if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-    struct commit commit = {staging->directory, staging->directory_fd, fd, 0};
+    struct commit commit = {staging->directory, staging->directory_fd, fd, {0, 0, 0, 0}};
     char *path = must_print("%s/%s", staging->directory, name);
     status = commit_settle(&commit);
     if (status == EXIT_GOOD) remove_directory(path);
@@ -118,8 +120,9 @@ static int open_all(struct staging *out) {
   return failure == 0 ? EXIT_GOOD : fail_os(out->directory, failure, "cannot write into directory");
 }
 
-int staging_open(struct staging *out, const char *directory) {
+int staging_open(struct staging *out, const char *directory, const struct map_names *names) {
   memset(out, 0, sizeof *out);
+  out->names = *names;
   out->directory = directory;
   out->directory_fd = out->hidden_fd = -1;
   out->made = mkdir(directory, 0777) == 0;
@@ -146,8 +149,9 @@ static void end_guard(struct staging *staging, bool settled) {
   interrupt_end();
 }
 
-int staging_commit(struct staging *staging, size_t n, bool sync) {
-  const struct commit commit = {staging->directory, staging->directory_fd, staging->hidden_fd, n};
+int staging_commit(struct staging *staging, bool sync) {
+  const struct commit commit = {staging->directory, staging->directory_fd, staging->hidden_fd,
+                                staging->names};
   bool settled = true;
   (void)flock(staging->directory_fd, LOCK_EX);
   interrupt_hold();

@@ -17,11 +17,13 @@
 #ifndef ASHUF_CLI_STAGING_H
 #define ASHUF_CLI_STAGING_H
 
+#include "map_names.h"
+
 #include <stdbool.h>
-#include <stddef.h>
 
 struct staging {
   const char *directory; /* the caller's */
+  struct map_names names;
   int directory_fd;
   char *hidden;
   int hidden_fd;
@@ -30,12 +32,12 @@ struct staging {
 };
 
 /* Makes the directory where it does not exist; its parent must. Returns an exit status. */
-int staging_open(struct staging *out, const char *directory);
-/* Allocated: where the file of map output number map is made, or where it will stand. */
-char *staging_path(const struct staging *staging, size_t map, const char *ending);
-char *final_path(const struct staging *staging, size_t map, const char *ending);
-/* Names the outputs [0, n). After a failure the older ones stand as they did. */
-int staging_commit(struct staging *staging, size_t n, bool sync);
+int staging_open(struct staging *out, const char *directory, const struct map_names *names);
+/* Allocated: where the file of output i is made, or where it will stand. */
+char *staging_path(const struct staging *staging, size_t i, const char *ending);
+char *final_path(const struct staging *staging, size_t i, const char *ending);
+/* Names the outputs. After a failure the older ones stand as they did. */
+int staging_commit(struct staging *staging, bool sync);
 void staging_close(struct staging *staging);
 
 #endif /* ASHUF_CLI_STAGING_H */

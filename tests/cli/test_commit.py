@@ -12,8 +12,8 @@ from cli_support import (BAD_DATA, GOOD, IO, Skip, ashuf, expect, get, main, pro
                          write_small)
 
 RUNS = int(os.environ.get("ASHUF_KILL_RUNS", "60"))
-OLD = ("--partitions", "3", "--hash", "id")
-NEW = ("--partitions", "2", "--hash", "name", "--codec", "zstd")
+OLD = ("--partitions", "3", "--hash", "id", "--checksum", "adler32")
+NEW = ("--partitions", "2", "--hash", "name", "--codec", "zstd", "--checksum", "crc32c")
 INPUTS = ["small.arrows"] * 3
 
 
@@ -68,7 +68,7 @@ def test_a_folder_in_the_way_of_the_second_output_costs_nothing():
     put("small.arrows", small())
     two = ["small.arrows"] * 2
     expect(write(*OLD, inputs=two), GOOD, err="")
-    for ending in (".data", ".index"):
+    for ending in (".data", ".index", ".checksum.ADLER32"):
         name = "out/shuffle_0_1_0" + ending
         kept = get(name)
         os.remove(name)
@@ -106,9 +106,9 @@ def test_a_file_of_another_owner_costs_nothing():
 def test_every_step_that_fails_is_taken_back():
     old, new = old_and_new()
     built = library()
-    for links, wanted in (("some", 9), ("none", 12)):  # renames; a link that fails is one more
+    for links, wanted in (("some", 21), ("none", 24)):  # renames; a link that fails is one more
         failures = 0
-        for at in range(1, 20):
+        for at in range(1, 40):
             result = write(*NEW, env=fault(built, at, "error", links))
             assert hidden() == [], (links, at)
             if result.status == GOOD:
@@ -127,13 +127,13 @@ def test_new_outputs_without_older_ones_go_again():
     put("small.arrows", small())
     built = library()
     failures = 0
-    for at in range(1, 20):
+    for at in range(1, 40):
         if write(*NEW, env=fault(built, at, "error")).status == GOOD:
             shutil.rmtree("out")
             continue
         failures += 1
         assert not os.path.exists("out"), (at, os.listdir("out"))
-    assert failures == 9, failures
+    assert failures == 21, failures
 
 
 def test_killed_at_every_step():
@@ -143,7 +143,7 @@ def test_killed_at_every_step():
     put("cut.arrows", small()[:700])
     seen = set()
     for links in ("some", "none"):
-        for at in range(1, 40):
+        for at in range(1, 60):
             result = write(*NEW, env=fault(built, at, "kill", links))
             if result.status == GOOD:
                 break
@@ -163,7 +163,7 @@ def test_steps_that_cannot_be_taken_back_are_told():
     old, new = old_and_new()
     built = library()
     put("cut.arrows", small()[:700])
-    for at in range(2, 40):
+    for at in range(2, 60):
         result = write(*NEW, env=fault(built, at, "errors"))
         if result.status == GOOD:
             break
@@ -178,7 +178,7 @@ def test_steps_that_cannot_be_taken_back_are_told():
         assert result.status == IO and result.err != ""
         expect(write(*NEW, inputs=["cut.arrows"]), BAD_DATA, out="")
         assert snapshot() == old and hidden() == [], (at, sorted(snapshot()))
-    assert at > 12 and snapshot() == new
+    assert at > 24 and snapshot() == new
 
 
 def test_killed_at_any_time():
@@ -281,6 +281,17 @@ def test_a_directory_needs_its_indexes():
     # Named itself it is one partition, as a file from elsewhere may be.
     for command in ("cat", "info", "verify"):
         expect(ashuf(command, "out/shuffle_0_1_0.data"), GOOD, err="")
+
+
+def test_a_hidden_directory_that_does_not_say_what_it_named_stays():
+    write_small("--partitions", "1")
+    os.mkdir("out/.ashuf-abcdef")
+    put("out/.ashuf-abcdef/committing", b"")
+    before = snapshot()
+    result = expect(write("--partitions", "1", inputs=["small.arrows"]), IO, out="")
+    assert result.err == ("ashuf: out: a killed write left a hidden directory that does not say "
+                          "which outputs it was naming\n"), result.err
+    assert snapshot() == before and hidden() == [".ashuf-abcdef"]
 
 
 if __name__ == "__main__":
