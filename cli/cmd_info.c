@@ -27,14 +27,15 @@ static const struct option_spec options[] = {
     {NULL, 0, NULL, OPTION_FLAG, 0, NULL, 0, 0, NULL}};
 
 static const struct report_column file_columns[] = {
-    {"file", false}, {"kind", false},  {"partitions", true}, {"blocks", true},  {"rows", true},
-    {"bytes", true}, {"codec", false}, {"ratio", true},      {"columns", true}, {NULL, false}};
+    {"file", false},   {"kind", false},     {"partitions", true}, {"blocks", true},
+    {"rows", true},    {"bytes", true},     {"codec", false},     {"ratio", true},
+    {"columns", true}, {"checksum", false}, {NULL, false}};
 
 /* The same for TSV, where the schema has to be in the line. */
 static const struct report_column tsv_columns[] = {
-    {"file", false},   {"kind", false},   {"partitions", true}, {"blocks", true},
-    {"rows", true},    {"bytes", true},   {"codec", false},     {"ratio", true},
-    {"columns", true}, {"schema", false}, {NULL, false}};
+    {"file", false},   {"kind", false},     {"partitions", true}, {"blocks", true},
+    {"rows", true},    {"bytes", true},     {"codec", false},     {"ratio", true},
+    {"columns", true}, {"checksum", false}, {"schema", false},    {NULL, false}};
 
 static const struct report_column partition_columns[] = {
     {"file", false}, {"partition", true}, {"offset", true}, {"bytes", true}, {"blocks", true},
@@ -168,6 +169,16 @@ static int count_blocks(struct info *info, struct map_input *input, struct count
   }
 }
 
+/* Whose checksums stand beside the file; their values are verify's to compare. */
+static int set_checksum(json_t *row, const struct map_input *input) {
+  struct ashuf_error error;
+  const char *algorithm = NULL;
+  if (ashuf_map_file_load_checksums(input->file, &algorithm, &error) != ASHUF_OK)
+    return fail_error(input->path, &error);
+  set_text(row, "checksum", algorithm != NULL ? algorithm : "none");
+  return EXIT_GOOD;
+}
+
 static int info_shuffle(struct info *info, const struct input *file) {
   struct map_input input;
   struct ashuf_error error;
@@ -185,6 +196,7 @@ static int info_shuffle(struct info *info, const struct input *file) {
   if (!info->options->partitions) {
     json_t *row = report_file(info, &input, &all);
     if (schema != NULL) set_schema(row, schema);
+    status = worse(status, set_checksum(row, &input));
   }
   free(per);
   ashuf_schema_free(schema);

@@ -27,8 +27,8 @@ static const struct option_spec options[] = {
     {NULL, 0, NULL, OPTION_FLAG, 0, NULL, 0, 0, NULL}};
 
 static const struct report_column columns[] = {
-    {"file", false},  {"state", false}, {"faults", true}, {"index", false}, {"partitions", true},
-    {"blocks", true}, {"rows", true},   {"bytes", true},  {NULL, false}};
+    {"file", false},  {"state", false}, {"faults", true}, {"index", false},    {"partitions", true},
+    {"blocks", true}, {"rows", true},   {"bytes", true},  {"checksum", false}, {NULL, false}};
 
 /* What is found out about one file. */
 struct finding {

@@ -1,6 +1,7 @@
 #include "failure.h"
 
 #include "cli.h"
+#include "map_names.h"
 #include "output.h"
 #include "progress.h"
 
@@ -112,13 +113,39 @@ static void set(struct text *text, const char *bytes, size_t size) {
   text_add(text, bytes, size);
 }
 
-/* The index that stands beside a data file, or an empty text. */
-static void set_index(struct text *out, const char *path) {
+/* What stands beside a data file: its index, then checksum files, CRC32C in front of CRC32. */
+static const char *ending_of(size_t i) {
+  if (i == 0) return ".index";
+  return i < MAP_CHECKSUMS ? map_checksum_ending(MAP_CHECKSUMS - (int)i) : NULL;
+}
+
+/* The file with that ending beside a data file, or an empty text. */
+static void set_beside(struct text *out, const char *path, const char *ending) {
   size_t size = strlen(path);
   out->size = 0;
   if (size <= 5 || strcmp(path + size - 5, ".data") != 0) return;
   text_add(out, path, size - 5);
-  text_puts(out, ".index");
+  text_puts(out, ending);
+}
+
+/* The file that stands beside path and occurs in words, or path. */
+static void set_meant(struct text *out, const char *path, const char *words) {
+  for (size_t i = 0; ending_of(i) != NULL; i++) {
+    set_beside(out, path, ending_of(i));
+    if (out->size > 0 && strstr(words, ending_of(i)) != NULL) return;
+  }
+  set(out, path, strlen(path));
+}
+
+/* The file that message begins with, path or one beside it; returns what is behind, or NULL. */
+static const char *set_named(struct text *out, const char *path, const char *message) {
+  for (size_t i = 0; ending_of(i) != NULL; i++) {
+    set_beside(out, path, ending_of(i));
+    const char *rest = out->size == 0 ? NULL : behind_file(message, text_terminated(out));
+    if (rest != NULL) return rest;
+  }
+  set(out, path, strlen(path));
+  return behind_file(message, path);
 }
 
 /*
@@ -131,8 +158,7 @@ static bool split_system(const char *path, const struct ashuf_error *error, stru
   const size_t skip = sizeof start - 1;
   const char *words = behind_place(error->message, error);
   if (error->os_errno == 0 || strncmp(words, start, skip) != 0) return false;
-  set_index(file, path);
-  if (file->size == 0 || strstr(words, ".index") == NULL) set(file, path, strlen(path));
+  set_meant(file, path, words);
   set(message, words, skip + strcspn(words + skip, " :"));
   text_printf(message, ": %s", strerror(error->os_errno));
   return true;
@@ -141,12 +167,7 @@ static bool split_system(const char *path, const struct ashuf_error *error, stru
 void failure_split(const char *path, const struct ashuf_error *error, struct text *file,
                    struct text *message) {
   if (split_system(path, error, file, message)) return;
-  set_index(file, path);
-  const char *rest = file->size == 0 ? NULL : behind_file(error->message, text_terminated(file));
-  if (rest == NULL) {
-    set(file, path, strlen(path));
-    rest = behind_file(error->message, path);
-  }
+  const char *rest = set_named(file, path, error->message);
   rest = behind_place(rest == NULL ? error->message : rest, error);
   if (rest[0] == '\0') rest = ashuf_status_text(error->status);
   set(message, rest, strlen(rest));

@@ -25,8 +25,8 @@ void remark(const char *path, const char *format, ...) __attribute__((format(pri
 /* The place of an error, as in "partition 1, block 0, byte 512"; empty where it has none. */
 void failure_place(struct text *out, const struct ashuf_error *error);
 /*
- * The file that an error is about, path or the index beside it, and the message without the file
- * and the place that it may repeat. Both are overwritten.
+ * The file that an error is about, path or index or checksums beside it, and the message without
+ * the file and the place that it may repeat. Both are overwritten.
  */
 void failure_split(const char *path, const struct ashuf_error *error, struct text *file,
                    struct text *message);

@@ -17,7 +17,8 @@
 
 static atomic_int seen; /* the signal, or 0 */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const char *guarded; /* under the lock */
+static const char *guarded; /* under the lock, as what follows */
+static const char *made;    /* the directory around it, where that is ours; or NULL */
 
 void remove_directory(const char *path) {
   DIR *directory = opendir(path);
@@ -28,6 +29,11 @@ void remove_directory(const char *path) {
   }
   (void)closedir(directory);
   (void)rmdir(path);
+}
+
+static void remove_guarded(void) {
+  remove_directory(guarded);
+  if (made != NULL) (void)rmdir(made);
 }
 
 static void watched_signals(sigset_t *set) {
@@ -72,7 +78,7 @@ static void *watch(void *unused) {
     (void)pthread_mutex_unlock(&lock);
     return NULL;
   }
-  remove_directory(guarded);
+  remove_guarded();
   die_by(number);
 }
 
@@ -86,10 +92,11 @@ static void drop_ignored(sigset_t *set) {
   }
 }
 
-void interrupt_watch(const char *directory) {
+void interrupt_watch(const char *directory, const char *around) {
   sigset_t set;
   pthread_t thread;
   guarded = directory;
+  made = around;
   watched_signals(&set);
   drop_ignored(&set);
   (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -104,13 +111,13 @@ bool interrupt_seen(void) { return atomic_load(&seen) != 0; }
 void interrupt_hold(void) { (void)pthread_mutex_lock(&lock); }
 
 void interrupt_end(void) {
-  guarded = NULL;
+  guarded = made = NULL;
   (void)pthread_mutex_unlock(&lock);
 }
 
 void interrupt_cleanup(void) {
   if (pthread_mutex_trylock(&lock) != 0) return;
-  if (guarded != NULL) remove_directory(guarded);
+  if (guarded != NULL) remove_guarded();
   (void)pthread_mutex_unlock(&lock);
 }
 

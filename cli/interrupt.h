@@ -11,8 +11,11 @@
 
 #include <stdbool.h>
 
-/* directory is what has to go; it stays the caller's and must live until interrupt_end. */
-void interrupt_watch(const char *directory);
+/*
+ * directory is what has to go; around, which may be NULL, goes too where it is empty then. Both
+ * stay the caller's and must live until interrupt_end.
+ */
+void interrupt_watch(const char *directory, const char *around);
 bool interrupt_seen(void);
 /* From here to interrupt_end no signal interferes. */
 void interrupt_hold(void);

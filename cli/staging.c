@@ -133,7 +133,7 @@ int staging_open(struct staging *out, const char *directory, const struct map_na
     return status;
   }
   out->open = true;
-  interrupt_watch(out->hidden);
+  interrupt_watch(out->hidden, out->made ? out->directory : NULL);
   return EXIT_GOOD;
 }
 

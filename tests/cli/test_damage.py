@@ -38,11 +38,11 @@ def verify_json():
 def test_sound():
     write_small("--partitions", "3", "--hash", "id")
     expect(ashuf("verify", "out"), GOOD, err="", out=(
-        "file\tstate\tfaults\tindex\tpartitions\tblocks\trows\tbytes\n"
-        f"{DATA}\tsound\t0\tyes\t3\t{len(full_partitions())}\t6\t{os.path.getsize(DATA)}\n"))
+        "file\tstate\tfaults\tindex\tpartitions\tblocks\trows\tbytes\tchecksum\n"
+        f"{DATA}\tsound\t0\tyes\t3\t{len(full_partitions())}\t6\t{os.path.getsize(DATA)}\tnone\n"))
     expect(ashuf("verify", "small.arrows"), GOOD, err="", out=(
-        "file\tstate\tfaults\tindex\tpartitions\tblocks\trows\tbytes\n"
-        f"small.arrows\tsound\t0\t\t\t1\t6\t{len(small())}\n"))
+        "file\tstate\tfaults\tindex\tpartitions\tblocks\trows\tbytes\tchecksum\n"
+        f"small.arrows\tsound\t0\t\t\t1\t6\t{len(small())}\t\n"))
 
 
 def test_unknown_codec_names_the_place():
