@@ -400,6 +400,7 @@ static int write_staged(struct job *job) {
 
 /* An output of an earlier run with more inputs would be read together with ours. */
 static void warn_of_leftover(const struct job *job) {
+  if (job->options->map_id.given) return; /* others are there on purpose */
   char *path = final_path(&job->staging, job->inputs->n, ".data");
   if (access(path, F_OK) == 0)
     remark(path, "left from an earlier write; reading %s reads it too", job->options->output);

@@ -19,45 +19,54 @@ static int tell_missing(const char *name, const ashuf_schema *schema, const char
   return EXIT_USAGE;
 }
 
-static int add_key(struct keys *out, const char *name, const ashuf_schema *schema,
-                   const char *path) {
+int keys_add(struct keys *out, const char *name, const ashuf_schema *schema, const char *path) {
   int64_t column = ashuf_schema_find_column(schema, name);
-  if (name[0] == '\0' && column < 0) return fail_usage("write", "--hash: a column name is empty");
   if (column < 0) return tell_missing(name, schema, path);
   out->columns = must_grow(out->columns, (size_t)out->n + 1, sizeof *out->columns);
   out->columns[out->n++] = (int32_t)column;
   return EXIT_GOOD;
 }
 
-/*
- * The name in quotation marks at the start of *rest, its marks undone in place; *rest then is
- * behind the comma, or NULL at the end. NULL where the marks are not closed.
- */
-static const char *take_quoted(char **rest) {
+/* The name in quotation marks at the start of *rest, its marks undone in place. */
+static const char *take_quoted(char **rest, char **behind) {
   char *name = *rest + 1;
   char *to = name;
-  const char *from = name;
+  char *from = name;
   while (from[0] != '\0' && (from[0] != '"' || from[1] == '"')) {
     from += from[0] == '"';
     *to++ = *from++;
   }
-  if (from[0] == '\0' || (from[1] != ',' && from[1] != '\0')) return NULL;
-  *rest = from[1] == ',' ? *rest + (from - *rest) + 2 : NULL;
+  if (from[0] == '\0') return NULL;
   *to = '\0';
+  *rest = from + 1;
+  *behind = strsep(rest, ",");
   return name;
+}
+
+const char *keys_take_name(char **rest, char **behind) {
+  *behind = NULL;
+  return (*rest)[0] == '"' ? take_quoted(rest, behind) : strsep(rest, ",");
+}
+
+static int add_name(struct keys *out, const char *name, const char *behind,
+                    const ashuf_schema *schema, const char *path) {
+  if (name == NULL || (behind != NULL && behind[0] != '\0'))
+    return fail_usage("write",
+                      "--hash: a quoted name is not closed in front of a comma or the end");
+  if (name[0] == '\0' && ashuf_schema_find_column(schema, name) < 0)
+    return fail_usage("write", "--hash: a column name is empty");
+  return keys_add(out, name, schema, path);
 }
 
 int keys_find(struct keys *out, const char *list, const ashuf_schema *schema, const char *path) {
   int status = EXIT_GOOD;
-  if (ashuf_schema_find_column(schema, list) >= 0) return add_key(out, list, schema, path);
+  if (ashuf_schema_find_column(schema, list) >= 0) return keys_add(out, list, schema, path);
   char *names = must_copy(list);
   char *rest = names;
   while (rest != NULL && status == EXIT_GOOD) {
-    const char *name = rest[0] == '"' ? take_quoted(&rest) : strsep(&rest, ",");
-    status = name == NULL
-                 ? fail_usage("write",
-                              "--hash: a quoted name is not closed in front of a comma or the end")
-                 : add_key(out, name, schema, path);
+    char *behind;
+    const char *name = keys_take_name(&rest, &behind);
+    status = add_name(out, name, behind, schema, path);
   }
   free(names);
   if (status != EXIT_GOOD) keys_free(out);

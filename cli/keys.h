@@ -10,12 +10,21 @@ struct keys {
 };
 
 /*
+ * Takes the first name off *rest, a list that is changed: *rest then is behind the comma, or NULL
+ * at the end. What stands between the closing mark of a name in quotation marks and the comma is
+ * *behind; for other names that is NULL. Returns NULL where the marks are not closed.
+ */
+const char *keys_take_name(char **rest, char **behind);
+
+/*
  * The columns that a list of names, separated by commas, means. Where one is missing, says so
  * with the nearest that exists, and returns EXIT_USAGE. A name that has a comma or begins with a
  * quotation mark stands in quotation marks, in which two are one, as in CSV; a list that as a
  * whole is a column's name needs none.
  */
 int keys_find(struct keys *out, const char *list, const ashuf_schema *schema, const char *path);
+/* One more column; its name is not empty. */
+int keys_add(struct keys *out, const char *name, const ashuf_schema *schema, const char *path);
 void keys_free(struct keys *keys);
 
 /*

@@ -1,5 +1,6 @@
 #include "placement.h"
 
+#include "bounds.h"
 #include "failure.h"
 #include "interrupt.h"
 #include "ipc_input.h"
@@ -50,45 +51,69 @@ int placement_check(const struct placement_options *given, const struct argument
 
 /* ---- Keys of a range ---------------------------------------------------------------------- */
 
-/* Cuts a word that is an order off the end of item. */
-static bool cut_order(char *item, uint8_t *order) {
+/* Cuts a word that is an order off the end of item; neither of a kind that was cut before. */
+static bool cut_order(char *item, uint8_t *order, unsigned *kinds) {
   static const struct {
     const char *word;
     unsigned order;
-  } words[] = {{":asc", ASHUF_ORDER_ASCENDING},
-               {":desc", ASHUF_ORDER_DESCENDING},
-               {":nulls-first", ASHUF_ORDER_NULLS_FIRST},
-               {":nulls-last", ASHUF_ORDER_NULLS_LAST}};
+    unsigned kind;
+  } words[] = {{":asc", ASHUF_ORDER_ASCENDING, 1},
+               {":desc", ASHUF_ORDER_DESCENDING, 1},
+               {":nulls-first", ASHUF_ORDER_NULLS_FIRST, 2},
+               {":nulls-last", ASHUF_ORDER_NULLS_LAST, 2}};
   size_t size = strlen(item);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     size_t length = strlen(words[i].word);
     if (size < length || strcmp(item + size - length, words[i].word) != 0) continue;
+    if ((*kinds & words[i].kind) != 0) return false;
     item[size - length] = '\0';
     *order = (uint8_t)(*order | words[i].order);
+    *kinds |= words[i].kind;
     return true;
   }
   return false;
 }
 
-static int add_range_key(struct placement *out, char *item, const ashuf_schema *schema,
-                         const char *path) {
-  uint8_t order = 0;
-  for (int words = 0; words < 2 && ashuf_schema_find_column(schema, item) < 0; words++)
-    if (!cut_order(item, &order)) break;
-  if (item[0] == '\0') return fail_usage("write", "--range: a column name is empty");
-  int status = keys_find(&out->keys, item, schema, path);
+static int add_range_key(struct placement *out, const char *name, uint8_t order,
+                         const ashuf_schema *schema, const char *path) {
+  if (name[0] == '\0' && ashuf_schema_find_column(schema, name) < 0)
+    return fail_usage("write", "--range: a column name is empty");
+  int status = keys_add(&out->keys, name, schema, path);
   if (status != EXIT_GOOD) return status;
   out->orders = must_grow(out->orders, (size_t)out->keys.n, sizeof *out->orders);
   out->orders[out->keys.n - 1] = order;
   return EXIT_GOOD;
 }
 
+/* COL[:asc|desc][:nulls-first|nulls-last], the first of *rest. */
+static int take_range_key(struct placement *out, char **rest, const ashuf_schema *schema,
+                          const char *path) {
+  uint8_t order = 0;
+  unsigned kinds = 0;
+  char *behind;
+  const char *name = keys_take_name(rest, &behind);
+  if (name == NULL) return fail_usage("write", "--range: a quoted name is not closed");
+  if (behind == NULL) {
+    char *item = must_copy(name);
+    while (ashuf_schema_find_column(schema, item) < 0 && cut_order(item, &order, &kinds)) continue;
+    int status = add_range_key(out, item, order, schema, path);
+    free(item);
+    return status;
+  }
+  while (cut_order(behind, &order, &kinds)) continue;
+  if (behind[0] != '\0')
+    return fail_usage("write", "--range: '%s' behind a quoted name is no order such as :desc",
+                      behind);
+  return add_range_key(out, name, order, schema, path);
+}
+
 static int find_range_keys(struct placement *out, const ashuf_schema *schema, const char *path) {
   int status = EXIT_GOOD;
-  char *items = must_copy(out->options->range);
+  const char *list = out->options->range;
+  if (ashuf_schema_find_column(schema, list) >= 0) return add_range_key(out, list, 0, schema, path);
+  char *items = must_copy(list);
   char *rest = items;
-  while (rest != NULL && status == EXIT_GOOD)
-    status = add_range_key(out, strsep(&rest, ","), schema, path);
+  while (rest != NULL && status == EXIT_GOOD) status = take_range_key(out, &rest, schema, path);
   free(items);
   return status;
 }
@@ -134,65 +159,6 @@ int placement_partitioner(const struct placement *placement, const ashuf_schema 
   if (status == ASHUF_OK) return EXIT_GOOD;
   bool of_bounds = placement->options->bounds != NULL && status != ASHUF_UNSUPPORTED_TYPE;
   return tell(of_bounds ? placement->options->bounds : path, &error);
-}
-
-/* ---- Bounds from a file ------------------------------------------------------------------- */
-
-static void add_type(struct text *out, const ashuf_schema *schema, int64_t column) {
-  struct ashuf_buffer type = ASHUF_BUFFER_INIT;
-  if (ashuf_schema_format_type(schema, column, &type, NULL) == ASHUF_OK)
-    text_add(out, type.data, type.size);
-  ashuf_buffer_free(&type);
-}
-
-static int check_bounds_schema(const char *path, const ashuf_schema *found,
-                               const ashuf_schema *wanted) {
-  int64_t n = ashuf_schema_n_columns(wanted);
-  if (ashuf_schema_n_columns(found) != n)
-    return fail_data(path, "bounds of %" PRId64 " columns, the key has %" PRId64,
-                     ashuf_schema_n_columns(found), n);
-  int status = EXIT_GOOD;
-  for (int64_t i = 0; i < n && status == EXIT_GOOD; i++) {
-    struct text here = TEXT_INIT;
-    struct text there = TEXT_INIT;
-    add_type(&here, found, i);
-    add_type(&there, wanted, i);
-    if (strcmp(text_terminated(&here), text_terminated(&there)) != 0)
-      status = fail_data(path, "column %" PRId64 " of the bounds is %s, the key is %s", i,
-                         text_terminated(&here), text_terminated(&there));
-    text_free(&here);
-    text_free(&there);
-  }
-  return status;
-}
-
-/* The one batch that has rows. */
-static int take_batches(struct placement *out, struct ipc_input *input) {
-  struct ashuf_error error;
-  for (;;) {
-    struct ArrowArray batch;
-    if (ipc_input_next(input, &batch, &error) != ASHUF_OK) return fail_error(input->path, &error);
-    if (batch.release == NULL) return EXIT_GOOD;
-    if (batch.length == 0) {
-      batch.release(&batch);
-    } else if (out->bounds.release != NULL) {
-      batch.release(&batch);
-      return fail_data(input->path, "bounds in more than one record batch");
-    } else {
-      out->bounds = batch;
-    }
-  }
-}
-
-static int read_bounds(struct placement *out, const ashuf_schema *key_schema) {
-  struct ipc_input input;
-  struct ashuf_error error;
-  const char *path = out->options->bounds;
-  if (ipc_input_open(&input, path, &error) != ASHUF_OK) return fail_error(path, &error);
-  int status = check_bounds_schema(path, input.schema, key_schema);
-  if (status == EXIT_GOOD) status = take_batches(out, &input);
-  ipc_input_close(&input);
-  return status;
 }
 
 /* ---- Bounds from the inputs --------------------------------------------------------------- */
@@ -275,8 +241,9 @@ static int open_range(struct placement *out, const ashuf_schema *schema,
   struct ashuf_partitioning how = partitioning_of(out, 0);
   if (ashuf_range_schema(schema, &how, limit_memory(), &key_schema, &error) != ASHUF_OK)
     return tell(inputs->list[0], &error);
-  status = out->options->bounds != NULL ? read_bounds(out, key_schema)
-                                        : sample_bounds(out, schema, inputs);
+  status = out->options->bounds != NULL
+               ? bounds_read(out->options->bounds, key_schema, &out->bounds)
+               : sample_bounds(out, schema, inputs);
   if (status == EXIT_GOOD) show_bounds(out, key_schema);
   ashuf_schema_free(key_schema);
   return status;
