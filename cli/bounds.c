@@ -61,8 +61,7 @@ static ashuf_status open_writer(struct text *bytes, const ashuf_schema *schema, 
   how.encode.dictionaries = ASHUF_DICTIONARIES_PLAIN;
   how.encode.max_rows = INT32_MAX;
   how.encode.max_body = MOST_BYTES;
-  ashuf_status status =
-      ashuf_partitioner_new(schema, &one, limit_memory(), &partitioner, error);
+  ashuf_status status = ashuf_partitioner_new(schema, &one, limit_memory(), &partitioner, error);
   if (status == ASHUF_OK) status = ashuf_writer_open_sink(partitioner, &how, &sink, out, error);
   ashuf_partitioner_free(partitioner);
   return status;
@@ -139,8 +138,7 @@ int bounds_read(const char *path, const ashuf_schema *key_schema, struct ArrowAr
   if (ipc_input_open(&input, path, &error) != ASHUF_OK) return fail_error(path, &error);
   int status = check_columns(path, input.schema, key_schema);
   if (status == EXIT_GOOD) status = gather(&input, &bytes);
-  if (status == EXIT_GOOD && bytes.size > 0)
-    status = take_back(path, &bytes, key_schema, out);
+  if (status == EXIT_GOOD && bytes.size > 0) status = take_back(path, &bytes, key_schema, out);
   text_free(&bytes);
   ipc_input_close(&input);
   return status;

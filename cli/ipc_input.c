@@ -48,19 +48,22 @@ ashuf_status ipc_input_open(struct ipc_input *out, const char *path, struct ashu
   return begin(out, ashuf_ipc_read_path(path, &options, &out->stream, error), error);
 }
 
-ashuf_status ipc_input_open_shuffle(struct ipc_input *out, const char *path,
+ashuf_status ipc_input_open_shuffle(struct ipc_input *out, const char *const *paths, size_t n,
                                     const struct ashuf_read_options *options,
                                     struct ashuf_error *error) {
   memset(out, 0, sizeof *out);
-  out->path = path;
-  return begin(out, ashuf_read_files(&path, 1, options, &out->stream, error), error);
+  out->path = paths[0];
+  return begin(out, ashuf_read_files(paths, n, options, &out->stream, error), error);
 }
 
 ashuf_status ipc_input_next(struct ipc_input *input, struct ArrowArray *batch,
                             struct ashuf_error *error) {
   memset(batch, 0, sizeof *batch);
   int failure = input->stream.get_next(&input->stream, batch);
-  if (failure == 0) return ASHUF_OK;
+  if (failure == 0) {
+    project_batch(&input->projection, batch);
+    return ASHUF_OK;
+  }
   batch->release = NULL;
   return stream_error(&input->stream, failure, error);
 }
@@ -68,6 +71,7 @@ ashuf_status ipc_input_next(struct ipc_input *input, struct ArrowArray *batch,
 void ipc_input_close(struct ipc_input *input) {
   ashuf_schema_free(input->schema);
   input->schema = NULL;
+  project_close(&input->projection);
   if (input->stream.release != NULL) input->stream.release(&input->stream);
   input->stream.release = NULL;
 }

@@ -2,18 +2,19 @@
 #ifndef ASHUF_CLI_IPC_INPUT_H
 #define ASHUF_CLI_IPC_INPUT_H
 
-#include "cli.h"
+#include "project.h"
 
 struct ipc_input {
   const char *path; /* the caller's */
   struct ArrowArrayStream stream;
   ashuf_schema *schema;
+  struct projection projection; /* of what the stream gives; closed with the input */
 };
 
 /* Each returns a status and fills error; nothing is printed. */
 ashuf_status ipc_input_open(struct ipc_input *out, const char *path, struct ashuf_error *error);
-/* The rows of one map output that options ask for. NO_SCHEMA where they have no block. */
-ashuf_status ipc_input_open_shuffle(struct ipc_input *out, const char *path,
+/* The rows of map outputs that options ask for. NO_SCHEMA where they have no block. */
+ashuf_status ipc_input_open_shuffle(struct ipc_input *out, const char *const *paths, size_t n,
                                     const struct ashuf_read_options *options,
                                     struct ashuf_error *error);
 /* batch->release is NULL at the end. */

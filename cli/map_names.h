@@ -27,4 +27,7 @@ const char *map_checksum_ending(int checksum);
 const char *map_name(char out[MAP_NAME_SIZE], const char *before, const struct map_names *names,
                      size_t i, const char *ending);
 
+/* The map number in a path whose name is of that kind; -1 for another. */
+int64_t map_number(const char *path);
+
 #endif /* ASHUF_CLI_MAP_NAMES_H */

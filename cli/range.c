@@ -16,20 +16,38 @@ static bool read_number(const char *text, const char *end, int64_t *out) {
   return errno == 0 && stop == end && value <= INT32_MAX;
 }
 
+/* The numbers in front of and behind the dots. */
+static bool read_ends(struct range *out, const char *text, const char *dots) {
+  const char *end = strchr(text, '\0');
+  bool good = end - text > 2;
+  if (good && dots != text) good = read_number(text, dots, &out->first);
+  if (good && dots + 2 != end) good = read_number(dots + 2, end, &out->end);
+  return good && (out->end == -1 || out->first <= out->end);
+}
+
 int range_read(struct range *out, const char *command, const char *option, const char *text) {
   *out = (struct range){false, 0, -1};
   if (text == NULL) return EXIT_GOOD;
   const char *dots = strstr(text, "..");
-  const char *end = strchr(text, '\0');
-  bool good = dots != NULL && end - text > 2;
-  if (good && dots != text) good = read_number(text, dots, &out->first);
-  if (good && dots + 2 != end) good = read_number(dots + 2, end, &out->end);
-  if (good && out->end != -1) good = out->first <= out->end;
+  bool good = dots != NULL ? read_ends(out, text, dots)
+                           : read_number(text, strchr(text, '\0'), &out->first);
   if (!good)
-    return fail_usage(command, "--%s: '%s' is not a range A..B of numbers, B not included", option,
-                      text);
+    return fail_usage(command,
+                      "--%s: '%s' is neither a number nor a range A..B of numbers, B not included",
+                      option, text);
+  if (dots == NULL) out->end = out->first + 1;
   out->given = true;
   return EXIT_GOOD;
+}
+
+int64_t range_last(const struct range *range) {
+  return range->end == -1 || range->end == range->first ? range->first : range->end - 1;
+}
+
+bool range_empty(const struct range *range) { return range->given && range->first == range->end; }
+
+bool range_exceeds(const struct range *range, int64_t n) {
+  return range->first > n || range->end > n || (range->end == -1 && range->first == n && n > 0);
 }
 
 int part_read(struct part *out, const char *command, const char *option, const char *text) {

@@ -12,8 +12,14 @@ struct range {
   int64_t end; /* exclusive; -1: to the last */
 };
 
-/* "A..B", "A..", "..B"; text NULL: not given. Says what is wrong and returns EXIT_USAGE. */
+/* "P" alone, "A..B", "A..", "..B"; text NULL: not given. Says what is wrong and returns EXIT_USAGE.
+ */
 int range_read(struct range *out, const char *command, const char *option, const char *text);
+
+/* Whether something in it is not in [0, n), and what. */
+bool range_exceeds(const struct range *range, int64_t n);
+int64_t range_last(const struct range *range);
+bool range_empty(const struct range *range);
 
 struct part {
   bool given;

@@ -114,7 +114,7 @@ def test_partition():
     whole = expect(ashuf("cat", "out"), GOOD, err="").out
     assert "".join(rows) == whole[len(HEADER):]
     expect(ashuf("cat", "out", "--partition", "3"), USAGE, out="",
-           err="ashuf: cat: --partition: out/shuffle_0_0_0.data has 3 partitions, there is no 3\n")
+           err="ashuf: cat: --partition: out/shuffle_0_0_0.data has 3 partitions, so there is no 3\n")
     expect(ashuf("cat", "small.arrows", "--partition", "0"), USAGE, out="",
            err="ashuf: cat: --partition: small.arrows is Arrow IPC and has no partitions\n")
 
@@ -122,18 +122,141 @@ def test_partition():
 def test_ranges_columns_and_parts():
     write_small("--partitions", "3", "--hash", "id")
     body = expect(ashuf("cat", "out"), GOOD, err="").out[len(HEADER):]
-    first = expect(ashuf("cat", "out", "--partitions", "..1"), GOOD, err="").out[len(HEADER):]
-    rest = expect(ashuf("cat", "out", "--partitions", "1..3", "--threads", "2",
-                        "--target-rows", "100"), GOOD, err="").out
+    first = expect(ashuf("cat", "out", "--partition", "..1"), GOOD, err="").out[len(HEADER):]
+    rest = expect(ashuf("cat", "out", "--partition", "1..3", "--threads", "2",
+                        "--batch-rows", "100"), GOOD, err="").out
     assert first + rest[len(HEADER):] == body
-    parts = [expect(ashuf("cat", "out", "--split", f"{k}/2"), GOOD, err="").out for k in range(2)]
+    parts = [expect(ashuf("cat", "out", "--part", f"{k}/2"), GOOD, err="").out for k in range(2)]
     assert sorted("".join(part[len(HEADER):] for part in parts)) == sorted(body)
     ids = expect(ashuf("cat", "out", "--columns", "id"), GOOD, err="").out.splitlines()
     assert ids[0] == "id" and sorted(ids[1:]) == ["1", "2", "3", "4", "5", "9007199254740993"]
-    assert expect(ashuf("cat", "out", "--maps", "1..2"), GOOD, err="").out == ""
-    for bad in (("--partitions", "2..1"), ("--partitions", "2"), ("--maps", "a..b"),
-                ("--split", "2/2"), ("--columns", "none"), ("--partitions", "0..4")):
+    assert expect(ashuf("cat", "out", "--partition", "2..2"), GOOD, err="").out == ""
+    assert expect(ashuf("cat", "out", "--map", "0"), GOOD, err="").out == HEADER + body
+    for bad in (("--partition", "2..1"), ("--partition", ".."), ("--map", "a..b"),
+                ("--map", "1..2"), ("--map", "1"), ("--map", "1.."), ("--partition", "3.."),
+                ("--part", "2/2"), ("--columns", "none"), ("--partition", "0..4")):
         expect(ashuf("cat", "out", *bad), USAGE, out="")
+
+
+def arrow():
+    try:
+        import pyarrow
+    except ImportError as why:
+        raise Skip("no pyarrow") from why
+    return pyarrow
+
+
+def csv_rows(*options):
+    """Lines without the header; the first column is a number of its own for each row."""
+    return expect(ashuf("cat", *options), GOOD, err="").out.splitlines()[1:]
+
+
+def write_maps(n, rows=200, partitions=8):
+    """n map outputs in out; rows are (m, i, text)."""
+    pa = arrow()
+    for m in range(n):
+        batch = pa.record_batch({"m": pa.array([m] * rows, pa.int32()), "i": list(range(rows)),
+                                 "t": [f"{i % 7}" * 9 for i in range(rows)]})
+        with pa.ipc.new_stream(f"{m}.arrows", batch.schema) as writer:
+            writer.write_batch(batch)
+    expect(ashuf("write", *[f"{m}.arrows" for m in range(n)], "-o", "out", "--partitions",
+                 partitions, "--hash", "i", "--max-rows", "5", "--checksum", "crc32c"), GOOD,
+           err="")
+
+
+def test_t29_maps_partitions_and_parts():
+    write_maps(8)
+    whole = csv_rows("out")
+    assert len(whole) == 1600
+    by_map = [csv_rows(f"out/shuffle_0_{m}_0.data") for m in range(8)]
+    assert whole == sum(by_map, [])
+    for m, rows in enumerate(by_map):
+        assert {row.split(",")[0] for row in rows} == {str(m)}
+        assert csv_rows("out", "--map", m) == rows
+    of_maps = csv_rows("out", "--partition", "3", "--map", "5..7")
+    assert of_maps == sum((csv_rows(f"out/shuffle_0_{m}_0.data", "--partition", 3)
+                           for m in (5, 6)), [])
+    assert 0 < len(of_maps) < 400
+    some = csv_rows("out", "--partition", "2..6", "--threads", "2")
+    assert some == sum((csv_rows(f"out/shuffle_0_{m}_0.data", "--partition", f"{p}")
+                        for m in range(8) for p in range(2, 6)), [])
+    for extra in ([], ["--threads", "2", "--batch-rows", "64"]):
+        parts = [expect(ashuf("cat", "out", "--partition", "3", "--part", f"{k}/3", *extra), GOOD)
+                 for k in range(3)]
+        assert all(part.out.count("\n") > 1 for part in parts)
+        rows = sum((part.out.splitlines()[1:] for part in parts), [])
+        assert sorted(rows) == sorted(csv_rows("out", "--partition", "3"))
+        told = "parts of partitions are not compared with their checksums"
+        assert parts[0].err.count(told) == 8, parts[0].err
+    assert expect(ashuf("cat", "out", "--partition", "3", "--part", "0/3", "--verify", "off"),
+                  GOOD, err="")
+    expect(ashuf("cat", "out", "--map", "7..9"), USAGE, out="",
+           err="ashuf: cat: --map: there are 8 map outputs, so there is no 8\n")
+
+
+def test_small_blocks_of_all_map_outputs_are_put_together():
+    pa = arrow()
+    write_maps(4)
+    sizes = {}
+    for rows in (0, 100, 8192):
+        out = expect(ashuf("cat", "out", "--format", "arrow", "--batch-rows", rows), GOOD, err="")
+        batches = list(pa.ipc.open_stream(out.bytes))
+        sizes[rows] = [batch.num_rows for batch in batches]
+        assert sum(sizes[rows]) == 800 and max(sizes[rows]) <= (rows or 5)
+    assert len(sizes[8192]) == 1 and len(sizes[100]) <= 9 and len(sizes[0]) >= 160
+    default = expect(ashuf("cat", "out", "--format", "arrow"), GOOD).bytes
+    assert [batch.num_rows for batch in pa.ipc.open_stream(default)] == [800]
+
+
+def test_a_column_may_be_encoded_in_two_ways():
+    """T50: one map output has a dictionary where the other has values."""
+    pa = arrow()
+    words = pa.array(["x", "y", None, "x"])
+    for m, column in enumerate((words.dictionary_encode(), words)):
+        batch = pa.record_batch([column], ["w"])
+        with pa.ipc.new_stream(f"{m}.arrows", batch.schema) as writer:
+            writer.write_batch(batch)
+        expect(ashuf("write", f"{m}.arrows", "-o", "out", "--partitions", "1", "--map-id", m), GOOD)
+    assert csv_rows("out") == ["x", "y", "", "x"] * 2
+    out = expect(ashuf("cat", "out", "--format", "arrow"), GOOD, err="").bytes
+    (batch,) = pa.ipc.open_stream(out)
+    assert batch.column(0).to_pylist() == ["x", "y", None, "x"] * 2
+
+
+def test_damage_in_one_of_several_names_its_file():
+    write_maps(3)
+    name = "out/shuffle_0_1_0.data"
+    raw = bytearray(get(name))
+    raw[-1] ^= 1
+    put(name, bytes(raw))
+    for extra in ([], ["--verify", "trailing"], ["--threads", "2"]):
+        result = expect(ashuf("cat", "out", *extra), BAD_DATA)
+        assert result.err.startswith(f"ashuf: {name}: partition 7, "), result.err
+        assert result.err.count("\n") == 1
+
+
+def test_columns_of_arrow_files():
+    pa = arrow()
+    put("small.arrows", small())
+    write_small("--partitions", "1")
+    for path in ("small.arrows", "out"):
+        out = expect(ashuf("cat", path, "--columns", "sum,id", "--limit", "2"), GOOD, err="").out
+        assert out == "sum,id\n0.00,1\n-0.05,2\n"
+        out = expect(ashuf("cat", path, "--columns", "tags,name", "--format", "arrow"), GOOD).bytes
+        table = pa.ipc.open_stream(out).read_all()
+        assert table == pa.ipc.open_stream(small()).read_all().select(["tags", "name"])
+        for columns, text in (("nme", "nme"), ("id,id", "twice"), ('"id', "not closed"), ("", "")):
+            result = expect(ashuf("cat", path, "--columns", columns), USAGE, out="")
+            assert text in result.err and result.err.count("\n") == 1, (columns, result.err)
+    both = expect(ashuf("cat", "out", "small.arrows", "--columns", "name"), GOOD, err="").out
+    assert both.count("plain") == 2
+    batch = pa.record_batch([pa.array([1, 2]), pa.array([3, 4])], ["a,b", "c"])
+    with pa.ipc.new_stream("odd.arrows", batch.schema) as writer:
+        writer.write_batch(batch.slice(1))
+    expect(ashuf("write", "odd.arrows", "-o", "odd", "--partitions", "1", "--checksum", "crc32"),
+           GOOD)
+    for path in ("odd.arrows", "odd"):
+        expect(ashuf("cat", path, "--columns", 'c,"a,b"'), GOOD, out='c,"a,b"\n4,2\n', err="")
 
 
 def test_compare():

@@ -130,8 +130,9 @@ def test_an_interrupt_leaves_no_checksums():
 
 def test_t27_every_flipped_bit_is_told_and_where():
     put("small.arrows", small())
+    two = expect(ashuf("cat", "small.arrows", "--columns", "id,name", "--format", "arrow"), GOOD)
     options = ("--partitions", "2", "--hash", "id", "--codec", "none", "--checksum", "crc32c")
-    expect(ashuf("write", *["small.arrows"], "-o", "out", *options), GOOD, err="")
+    expect(ashuf("write", "-", "-o", "out", *options, stdin=two.bytes), GOOD, err="")
     sound, at = get(DATA), places()
     chunk = 4096
     for first in range(0, len(sound) * 8, chunk):
