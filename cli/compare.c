@@ -26,6 +26,7 @@ struct side {
   const char *name; /* the argument */
   struct content *partitions;
   int64_t n;
+  int64_t rows;       /* of all */
   bool known;         /* of which the number of partitions is known */
   ashuf_schema *seen; /* the last one, and how it prints: */
   struct ArrowSchema arrow;
@@ -85,6 +86,8 @@ static void add_rows(struct side *side, int64_t partition, const struct ArrowArr
     content->rows++;
     content->sum += hash_text(&line);
   }
+  side->rows += batch->length;
+  progress_update(side->rows, -1);
   text_free(&line);
 }
 

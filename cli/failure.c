@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SPILL " a spill file"
+
 static int status_of(const struct ashuf_error *error) {
   switch (error->status) {
     case ASHUF_INVALID_ARGUMENT:
@@ -149,7 +151,8 @@ static const char *set_named(struct text *out, const char *path, const char *mes
 }
 
 /*
- * "cannot VERB FILE: why" of a system call. The file is left out, since it may be a staged one;
+ * "cannot VERB FILE: why" of a system call. The file is left out, since it may be a staged one, a
+ * spill file is told as such;
  * false where the message is of another kind.
  */
 static bool split_system(const char *path, const struct ashuf_error *error, struct text *file,
@@ -160,6 +163,7 @@ static bool split_system(const char *path, const struct ashuf_error *error, stru
   if (error->os_errno == 0 || strncmp(words, start, skip) != 0) return false;
   set_meant(file, path, words);
   set(message, words, skip + strcspn(words + skip, " :"));
+  if (strstr(words, SPILL) != NULL) text_puts(message, SPILL);
   text_printf(message, ": %s", strerror(error->os_errno));
   return true;
 }

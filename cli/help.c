@@ -35,9 +35,11 @@ int help_program(void) {
   output_puts(
       "\n"
       "'ashuf COMMAND --help' tells all about one. Everywhere:\n"
-      "  -h, --help   this text, or that of a command\n"
-      "  --version    the version\n"
-      "  --           ends the options; what follows is an argument\n"
+      "  -h, --help      this text, or that of a command\n"
+      "  --version       the version\n"
+      "  --progress      rows and rows a second on standard error, at once, whatever that is\n"
+      "  --no-progress   never; without either it is drawn after a second, on a terminal\n"
+      "  --              ends the options; what follows is an argument\n"
       "\n"
       "Reports are a table on a terminal and tab-separated values in a pipe.\n"
       "\n");
@@ -45,8 +47,7 @@ int help_program(void) {
   output_puts(
       "\n"
       "Environment:\n"
-      "  ASHUF_PROGRESS=always   draws progress at once, and though standard error is no\n"
-      "                          terminal; otherwise it appears after a second, on a terminal\n");
+      "  ASHUF_PROGRESS=always   as --progress, which counts more, as does --no-progress\n");
   return output_finish(EXIT_GOOD);
 }
 
@@ -84,11 +85,14 @@ int help_command(const struct command *command) {
   output_puts("\nOptions:\n");
   for (const struct option_spec *spec = command->options; spec->name != NULL; spec++)
     print_option(spec, &line);
-  const struct option_spec help = {"help", 'h', NULL, OPTION_FLAG, 0, NULL, 0, 0, "this text"};
-  const struct option_spec version = {"version", 0, NULL, OPTION_FLAG,  0,
-                                      NULL,      0, 0,    "the version"};
-  print_option(&help, &line);
-  print_option(&version, &line);
+  static const struct option_spec common[] = {
+      {"progress", 0, NULL, OPTION_FLAG, 0, NULL, 0, 0,
+       "rows and rows a second on standard error, at once"},
+      {"no-progress", 0, NULL, OPTION_FLAG, 0, NULL, 0, 0,
+       "never; without either: after a second, on a terminal"},
+      {"help", 'h', NULL, OPTION_FLAG, 0, NULL, 0, 0, "this text"},
+      {"version", 0, NULL, OPTION_FLAG, 0, NULL, 0, 0, "the version"}};
+  for (size_t i = 0; i < sizeof common / sizeof *common; i++) print_option(&common[i], &line);
   text_free(&line);
   output_puts("\nExamples:\n");
   output_puts(command->examples);

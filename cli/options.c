@@ -3,6 +3,7 @@
 #include "failure.h"
 #include "help.h"
 #include "nearest.h"
+#include "progress.h"
 #include "text.h"
 
 #include <errno.h>
@@ -21,8 +22,8 @@ struct reader {
 };
 
 static int unknown_option(const struct reader *reader, const char *given) {
-  const char *words[MOST_OPTIONS + 2] = {"help", "version"};
-  size_t n = 2;
+  const char *words[MOST_OPTIONS + 4] = {"help", "version", "progress", "no-progress"};
+  size_t n = 4;
   for (const struct option_spec *spec = reader->command->options; spec->name != NULL; spec++)
     if (n < MOST_OPTIONS) words[n++] = spec->name;
   const char *meant = given[0] == '-' ? nearest_word(given + 1, words, n) : NULL;
@@ -64,15 +65,15 @@ static int store_integer(const struct reader *reader, const struct option_spec *
 
 static int store_size(const struct reader *reader, const struct option_spec *spec,
                       const char *value) {
-  static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
+  static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB", "K", "M", "G", "T"};
   struct option_integer *field = (void *)(reader->fields + spec->field);
   char *end = NULL;
   errno = 0;
   long long number = strtoll(value, &end, 10);
   bool good = value[0] >= '0' && value[0] <= '9' && errno == 0;
   int shift = -1;
-  for (int i = 0; i < 5; i++)
-    if (strcmp(end, units[i]) == 0) shift = 10 * i;
+  for (int i = 0; i < (int)(sizeof units / sizeof *units); i++)
+    if (strcmp(end, units[i]) == 0) shift = 10 * (i > 4 ? i - 4 : i);
   if (!good || shift < 0 || number < 1 || number > INT64_MAX >> shift)
     return fail_usage(reader->command->name,
                       "--%s: '%s' is not a size, as in 4096, 64KiB, 512MiB or 2GiB", spec->name,
@@ -135,6 +136,21 @@ static int store(const struct reader *reader, const struct option_spec *spec, co
   return -1;
 }
 
+/* Those that every command has; -1 where word is none of them, or there is something to go on with:
+ * *known says. */
+static int take_common(const struct reader *reader, const char *word, bool *known) {
+  *known = true;
+  if (strcmp(word, "help") == 0) return help_command(reader->command);
+  if (strcmp(word, "version") == 0) return help_version();
+  if (strcmp(word, "progress") == 0)
+    progress_choose(PROGRESS_ALWAYS);
+  else if (strcmp(word, "no-progress") == 0)
+    progress_choose(PROGRESS_NEVER);
+  else
+    *known = false;
+  return -1;
+}
+
 /* attached is the value in the same word, or NULL. */
 static int take(struct reader *reader, const struct option_spec *spec, const char *attached) {
   if (spec->kind == OPTION_FLAG) {
@@ -153,10 +169,11 @@ static int take_long(struct reader *reader, const char *word) {
   size_t size = equals == NULL ? strlen(word) : (size_t)(equals - word);
   const struct option_spec *spec = find_name(reader->command, word, size);
   if (spec != NULL) return take(reader, spec, equals == NULL ? NULL : equals + 1);
-  if (strcmp(word, "help") == 0) return help_command(reader->command);
-  if (strcmp(word, "version") == 0) return help_version();
+  bool known;
+  int status = take_common(reader, word, &known);
+  if (known) return status;
   char *name = must_print("-%.*s", (int)size, word);
-  int status = unknown_option(reader, name);
+  status = unknown_option(reader, name);
   free(name);
   return status;
 }

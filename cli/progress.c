@@ -20,6 +20,8 @@ static struct {
   double last;
 } state;
 
+static enum progress_choice chosen = PROGRESS_AUTO;
+
 static double now(void) {
   struct timespec t;
   (void)clock_gettime(CLOCK_MONOTONIC, &t);
@@ -30,10 +32,13 @@ static void emit(const char *bytes, size_t size) {
   if (write(STDERR_FILENO, bytes, size) < 0) state.on = false;
 }
 
+void progress_choose(enum progress_choice choice) { chosen = choice; }
+
 void progress_start(void) {
   const char *asked = getenv("ASHUF_PROGRESS");
   bool always = asked != NULL && strcmp(asked, "always") == 0;
-  state.on = always || isatty(STDERR_FILENO) == 1;
+  if (chosen != PROGRESS_AUTO) always = chosen == PROGRESS_ALWAYS;
+  state.on = chosen != PROGRESS_NEVER && (always || isatty(STDERR_FILENO) == 1);
   state.drawn = false;
   state.wait = always ? 0 : FIRST_DRAW;
   state.start = now();

@@ -75,8 +75,7 @@ int rows_put(struct rows *rows, struct ArrowArray *batch) {
   int status = EXIT_GOOD;
   if (n > left) n = left;
   if (n > 0)
-    status =
-        rows->sink->class->rows(rows->sink, &rows->now.root, rows->now.schema, batch, n);
+    status = rows->sink->class->rows(rows->sink, &rows->now.root, rows->now.schema, batch, n);
   rows->n += n;
   batch->release(batch);
   return status != EXIT_GOOD ? status : output_failed() ? EXIT_IO : EXIT_GOOD;

@@ -75,9 +75,8 @@ static int check_file(const struct selection *selection, const char *path, ashuf
   const struct range *range = &selection->partitions;
   int64_t n = ashuf_map_file_partitions(file);
   if (range->given && range_exceeds(range, n))
-    return fail_usage("cat",
-                      "--partition: %s has %" PRId64 " partition%s, so there is no %" PRId64, path,
-                      n, n == 1 ? "" : "s", range_last(range));
+    return fail_usage("cat", "--partition: %s has %" PRId64 " partition%s, so there is no %" PRId64,
+                      path, n, n == 1 ? "" : "s", range_last(range));
   if (selection->part.n == 1 || !compares) return EXIT_GOOD;
   if (ashuf_map_file_load_checksums(file, &algorithm, &error) != ASHUF_OK)
     return fail_error(path, &error);
@@ -85,8 +84,7 @@ static int check_file(const struct selection *selection, const char *path, ashuf
   return EXIT_GOOD;
 }
 
-int selection_check_partitions(const struct selection *selection, const char *path,
-                               bool compares) {
+int selection_check_partitions(const struct selection *selection, const char *path, bool compares) {
   ashuf_map_file *file;
   struct ashuf_error error;
   if (!selection->partitions.given && selection->part.n == 1) return EXIT_GOOD;

@@ -34,8 +34,7 @@ int selection_check(const struct selection *selection, const struct inputs *inpu
 /* Whether a map output, the n-th of all from 0, is wanted. */
 bool selection_has_map(const struct selection *selection, int64_t n);
 /* Whether it has the partitions that are wanted. compares: checksums would be, if they can. */
-int selection_check_partitions(const struct selection *selection, const char *path,
-                               bool compares);
+int selection_check_partitions(const struct selection *selection, const char *path, bool compares);
 /* Sets what the library's reader has to know of it. */
 void selection_apply(const struct selection *selection, struct ashuf_read_options *out);
 void selection_free(struct selection *selection);

@@ -92,9 +92,6 @@ def test_write_says_what_is_missing_or_impossible():
           err="write: --level: codec snappy has no levels")
     usage("write", "x", "-o", "out", "--partitions", "1", "--dictionaries", "drop",
           err="write: --dictionaries: 'drop' is not one of keep or plain")
-    for size in ("0", "", "-1", "+1", "1.5M", "M", "3T", "64MB", "9223372036854775808", "9000000000G"):
-        usage("write", "x", "-o", "out", "--partitions", "1", "--max-body", size,
-              err=f"write: --max-body: '{size}' is not a size such as 1000000, 512K or 64M")
     usage("write", "-", "-", "-o", "out", "--partitions", "1",
           err="write: '-' can be one INPUT only")
 

@@ -50,6 +50,21 @@ def test_progress_is_erased_at_the_end():
     assert "6 rows" in result.err and result.err.endswith("\r\x1b[K"), result.err
 
 
+def test_progress_by_option():
+    put("small.arrows", small())
+    result = expect(ashuf("cat", "small.arrows", "--progress"), GOOD)
+    assert "6 rows, " in result.err and " rows/s" in result.err, result.err
+    always = {"ASHUF_PROGRESS": "always"}
+    expect(ashuf("cat", "small.arrows", "--no-progress", env=always), GOOD, err="")
+    result = expect(ashuf("write", "small.arrows", "-o", "out", "--partitions", "2", "--progress"),
+                    GOOD)
+    assert "6 rows, " in result.err and result.err.endswith("\r\x1b[K"), result.err
+    for command in ("verify", "info"):
+        assert "6 rows, " in expect(ashuf(command, "out", "--progress"), GOOD).err
+    result = expect(ashuf("verify", "--compare", "out", "out", "--progress"), GOOD)
+    assert " rows, " in result.err and result.err.endswith("\r\x1b[K"), result.err
+
+
 def on_terminal(*arguments, columns=200):
     """What the program prints where standard output is a terminal."""
     try:
