@@ -162,6 +162,26 @@ static void add_difference(struct report *report, int64_t partition, const struc
   set_sum(row, "sum_b", b->sum);
 }
 
+/* Whether the sides hold the same rows, wherever they are placed. */
+static bool same_rows(const struct side *a, const struct side *b) {
+  struct content all[2] = {{0, 0}, {0, 0}};
+  for (int64_t p = 0; p < a->n; p++) {
+    all[0].rows += a->partitions[p].rows;
+    all[0].sum += a->partitions[p].sum;
+    all[1].rows += b->partitions[p].rows;
+    all[1].sum += b->partitions[p].sum;
+  }
+  return all[0].rows == all[1].rows && all[0].sum == all[1].sum;
+}
+
+static int tell_differences(const struct side *a, const struct side *b, int64_t n, int64_t first) {
+  return fail_data(b->name,
+                   "other rows than in %s in %" PRId64 " of %" PRId64
+                   " partitions, the first of them %" PRId64 "%s",
+                   a->name, n, a->n, first,
+                   same_rows(a, b) ? "; all partitions together hold the same rows" : "");
+}
+
 static int compare_sides(const struct side *a, const struct side *b, int format) {
   struct report report;
   int64_t differ = 0;
@@ -178,11 +198,7 @@ static int compare_sides(const struct side *a, const struct side *b, int format)
   }
   report_print(&report, report_resolve(format));
   report_free(&report);
-  if (differ == 0) return EXIT_GOOD;
-  return fail_data(b->name,
-                   "other rows than in %s in %" PRId64 " of %" PRId64
-                   " partitions, the first of them %" PRId64,
-                   a->name, differ, a->n, first);
+  return differ == 0 ? EXIT_GOOD : tell_differences(a, b, differ, first);
 }
 
 int compare_outputs(const struct arguments *arguments, int format) {

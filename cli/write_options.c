@@ -116,7 +116,6 @@ const struct option_spec write_option_specs[] = {
      0, 0, "of the report\n" REPORT_FORMAT_HELP},
     {NULL, 0, NULL, OPTION_FLAG, 0, NULL, 0, 0, NULL}};
 
-
 /* ---- Checks ------------------------------------------------------------------------------- */
 
 static int check_level(const struct write_options *given) {
@@ -177,7 +176,6 @@ int write_options_check(struct write_options *given, const struct arguments *inp
   if (placed == EXIT_GOOD) placed = check_level(given);
   return placed == EXIT_GOOD ? check_spill_dirs(&given->spill_dirs) : placed;
 }
-
 
 /* ---- The library's ------------------------------------------------------------------------ */
 

@@ -29,7 +29,6 @@ struct write_options {
   int stats;
 };
 
-
 extern const struct option_spec write_option_specs[];
 
 /* Whether they go together, and with the inputs. Returns an exit status. */

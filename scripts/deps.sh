@@ -10,6 +10,7 @@ list_only=${2:-}
 
 build=(gcc libc6-dev make cmake ninja-build pkg-config
   liblz4-dev libzstd-dev libsnappy-dev libisal-dev libjansson-dev)
+# cargo and npm, which two scripts of tests/interop use where they are there, are left to the user.
 test=(libcmocka-dev python3 python3-venv)
 
 # The newest package of a versioned family that this release has is the wrong one for formatting:

@@ -259,19 +259,6 @@ def test_columns_of_arrow_files():
         expect(ashuf("cat", path, "--columns", 'c,"a,b"'), GOOD, out='c,"a,b"\n4,2\n', err="")
 
 
-def test_compare():
-    write_small("--partitions", "3", "--hash", "id")
-    os.rename("out", "first")
-    write_small("--partitions", "3", "--hash", "id", "--codec", "none")
-    expect(ashuf("verify", "--compare", "first", "out"), GOOD, err="")
-    shutil.rmtree("out")
-    write_small("--partitions", "3", "--hash", "name")
-    found = ashuf("verify", "--compare", "first", "out")
-    expect(found, BAD_DATA)
-    assert "partitions, the first of them" in found.err and found.out.startswith("partition\trows_a")
-    expect(ashuf("verify", "--compare", "first"), USAGE, out="")
-
-
 def test_box():
     put("small.arrows", small())
     out = expect(ashuf("cat", "small.arrows", "--format", "box"), GOOD, err="").out
