@@ -223,9 +223,9 @@ struct ashuf_encode_options {
 /*
  * Appends batch as whole blocks to out, or leaves out as it was. batch is a struct array of the
  * schema's columns and is borrowed; offset may be > 0. No rows: no bytes.
- * Offsets, indices and nulls are checked; that strings are UTF-8 is not: what is no UTF-8 is written
- * as it is, and a reader that validates refuses it.
- * Errors: BAD_ARRAY (names the column), SIZE_LIMIT for a row that no block can hold.
+ * Offsets, indices and nulls are checked; that strings are UTF-8 is not: what is no UTF-8 is
+ * written as it is, and a reader that validates refuses it. Errors: BAD_ARRAY (names the column),
+ * SIZE_LIMIT for a row that no block can hold.
  */
 ASHUF_API ashuf_status ashuf_block_encode(ashuf_ctx *ctx, const ashuf_schema *schema,
                                           const struct ArrowArray *batch,

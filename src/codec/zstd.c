@@ -6,7 +6,8 @@
  *
  * Opening walks the block headers (3 bytes a block), which tells where the frame ends and how
  * much it can decode to: raw and RLE blocks say it, a compressed block gives at most
- * min(window, 128 KiB). With that bound,
+ * min(window, 128 KiB). No block may be larger than that (RFC 8878, 3.1.1.2.4); libzstd lets runs
+ * be, so it is checked here. With that bound,
  *   - a frame of at most WHOLE_MAX is decoded in one call: no window, no ring buffer, whatever
  *     window it declares;
  *   - a larger frame is streamed where its window is at most WINDOW_FREE, which is that of level
@@ -105,7 +106,8 @@ static ashuf_status read_header(struct frame *f, const uint8_t *in, size_t size,
 }
 
 /* Fills size, cut and bound. A block of the reserved type ends the walk: libzstd refuses it. */
-static void walk_blocks(struct frame *f, const uint8_t *in, size_t size) {
+static ashuf_status walk_blocks(struct frame *f, const uint8_t *in, size_t size,
+                                struct ashuf_error *error) {
   uint64_t most = f->window < BLOCK_MAX ? f->window : BLOCK_MAX;
   size_t at = f->header;
   bool last = false;
@@ -117,19 +119,31 @@ static void walk_blocks(struct frame *f, const uint8_t *in, size_t size) {
     size_t stored = type == 1 ? 1 : (size_t)n;
     last = (word & 1) != 0;
     at += 3;
-    f->bound += type < 2 && n < most ? n : most;
+    if (n > most)
+      return error_at(error, ASHUF_BAD_COMPRESSION, SITE_ZSTD_BLOCK_SIZE, 0,
+                      "zstd: a block of %llu bytes where %llu are the most", (unsigned long long)n,
+                      (unsigned long long)most);
+    f->bound += type < 2 ? n : most;
     if (type == 3 || stored > size - at) break;
     at += stored;
     if (last) {
       f->cut = f->checksum && size - at < 4;
       f->size = f->checksum && !f->cut ? at + 4 : at;
       if (f->content < f->bound) f->bound = f->content;
-      return;
+      return ASHUF_OK;
     }
   }
   f->size = size;
   f->cut = true;
   if (f->content < f->bound) f->bound = f->content;
+  return ASHUF_OK;
+}
+
+static ashuf_status measure_frame(struct frame *f, const uint8_t *in, size_t size,
+                                  struct ashuf_error *error) {
+  memset(f, 0, sizeof *f);
+  ashuf_status status = read_header(f, in, size, error);
+  return status == ASHUF_OK ? walk_blocks(f, in, size, error) : status;
 }
 
 /* ---- Reading ----------------------------------------------------------------------------- */
@@ -208,12 +222,9 @@ static ashuf_status zstd_open(struct decoder *d, struct ashuf_error *error) {
   struct zstd_reader *r = NULL;
   ashuf_status status = need_context(d, &r, error);
   if (status != ASHUF_OK) return status;
-  memset(&r->frame, 0, sizeof r->frame);
   r->made = 0;
-  status = read_header(&r->frame, d->in, d->left, error);
-  if (status != ASHUF_OK) return status;
-  walk_blocks(&r->frame, d->in, d->left);
-  status = choose_way(d, r, error);
+  status = measure_frame(&r->frame, d->in, d->left, error);
+  if (status == ASHUF_OK) status = choose_way(d, r, error);
   if (status != ASHUF_OK || r->whole) return status;
   (void)ZSTD_DCtx_reset(r->context, ZSTD_reset_session_only);
   return check_ring(d, r, error);
@@ -307,11 +318,8 @@ static ashuf_status zstd_whole(struct decoder *d, uint8_t *out, size_t size, siz
                                struct ashuf_error *error) {
   struct zstd_reader *r = NULL;
   ashuf_status status = need_context(d, &r, error);
+  if (status == ASHUF_OK) status = measure_frame(&r->frame, d->in, d->left, error);
   if (status != ASHUF_OK) return status;
-  memset(&r->frame, 0, sizeof r->frame);
-  status = read_header(&r->frame, d->in, d->left, error);
-  if (status != ASHUF_OK) return status;
-  walk_blocks(&r->frame, d->in, d->left);
   return decode_whole(d, r, out, size, ASHUF_TRAILING_DATA, got, error);
 }
 

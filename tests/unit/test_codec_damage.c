@@ -267,6 +267,21 @@ static void odd_lz4_frames(void **state) {
          9, 0, 0x50, 'a', 'a', 'a', 'a', 0, 0, 0, 0);
 }
 
+/* RFC 8878: a block, also one that repeats a byte, is at most min(window, 128 KiB); what
+ * allocations are sized by rests on it. */
+static void zstd_blocks_larger_than_the_window_are_refused(void **state) {
+  (void)state;
+  int zstd = ASHUF_CODEC_ZSTD;
+  /* A window of 1 KiB: a run of 1,024 bytes, one of 1,025; then one behind another block. */
+  EXPECT(zstd, ASHUF_OK, 0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x00, 0x03, 0x20, 0, 'x');
+  EXPECT(zstd, ASHUF_BAD_COMPRESSION, 0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x00, 0x0B, 0x20, 0, 'x');
+  EXPECT(zstd, ASHUF_BAD_COMPRESSION, 0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x00, 0x08, 0, 0, 'x', 0x0B,
+         0x20, 0, 'x');
+  /* A window of 8 MiB allows blocks of 128 KiB and none larger. */
+  EXPECT(zstd, ASHUF_OK, 0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x68, 0x03, 0, 0x10, 'x');
+  EXPECT(zstd, ASHUF_BAD_COMPRESSION, 0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x68, 0x0B, 0, 0x10, 'x');
+}
+
 static void odd_zstd_frames(void **state) {
   (void)state;
   int zstd = ASHUF_CODEC_ZSTD;
@@ -424,6 +439,7 @@ int main(void) {
       cmocka_unit_test(flipped_bits_never_do_harm),
       cmocka_unit_test(odd_lz4_frames),
       cmocka_unit_test(odd_zstd_frames),
+      cmocka_unit_test(zstd_blocks_larger_than_the_window_are_refused),
       cmocka_unit_test(odd_snappy_streams),
       cmocka_unit_test(unknown_codecs_are_refused),
       cmocka_unit_test(a_frame_gives_exactly_its_size),
