@@ -12,18 +12,23 @@ build=$(realpath "$1")
 shift
 source=$(cd "$(dirname "$0")" && pwd)
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(block_decode round_trip ipc_file metadata codec index)
+if [ ${#targets[@]} -eq 0 ]; then
+  targets=(block_decode round_trip decode_options ipc_file metadata codec index)
+fi
 
 # fuzz TARGET: one line of figures, or the end of the log and a failure
 fuzz() {
-  local target=$1 name=fuzz_$1
+  local target=$1 name=fuzz_$1 committed=$source/corpus/fuzz_$1
   local work=$build/fuzz/corpus/$name log=$build/fuzz/$target.log known=()
   mkdir -p "$work"
   python3 "$source/seeds.py" "$name" "$build/fuzz/seeds/$name"
-  case $target in block_decode | round_trip) known=("$source/../tests/ref/findings") ;; esac
+  case $target in
+    decode_options) committed=$source/corpus/fuzz_block_decode ;&
+    block_decode | round_trip) known=("$source/../tests/ref/findings") ;;
+  esac
   if ! (cd "$build/fuzz" && "./$name" -max_total_time="${FUZZ_SECONDS:-60}" -max_len=65536 \
     -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$target-" \
-    "$work" "$source/corpus/$name" "seeds/$name" ${known[@]+"${known[@]}"}) >"$log" 2>&1; then
+    "$work" "$committed" "seeds/$name" ${known[@]+"${known[@]}"}) >"$log" 2>&1; then
     printf '== %s found something; the end of %s:\n' "$name" "$log"
     tail -n 60 "$log"
     return 1

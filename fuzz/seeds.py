@@ -79,6 +79,7 @@ def indexes(data):
 KINDS = {
     "fuzz_block_decode": blocks,
     "fuzz_round_trip": blocks,
+    "fuzz_decode_options": blocks,
     "fuzz_metadata": metadata,
     "fuzz_codec": codecs,
     "fuzz_index": indexes,
