@@ -3,21 +3,29 @@
 #include "ipc/batch_read_int.h"
 #include "ipc/dictionary_merge.h"
 
-/* An array of no values. */
-static void make_empty(struct batch_walk *walk, const struct field *field, struct ArrowArray *out) {
+static ashuf_status read_dictionary_values(struct batch_walk *walk, struct dictionary_entry *entry,
+                                           const struct field *field, struct ArrowArray *out);
+
+/* An array of no values. Dictionaries that came for fields inside it are read all the same: nothing
+ * in a stream goes unchecked for want of rows that show it. */
+static ashuf_status make_empty(struct batch_walk *walk, const struct field *field,
+                               struct ArrowArray *out) {
+  ashuf_status status = ASHUF_OK;
   out->n_buffers = batch_array_buffers(field);
   out->buffers = batch_holder_pointers(walk->holder, out->n_buffers);
   for (int64_t i = 0; i < out->n_buffers; i++)
     out->buffers[i] = i == 0 ? NULL : &walk->holder->zero;
   out->n_children = field->n_children;
   out->children = batch_holder_children(walk->holder, field->n_children);
-  for (int32_t i = 0; i < field->n_children; i++) {
+  for (int32_t i = 0; i < field->n_children && status == ASHUF_OK; i++) {
     out->children[i] = batch_holder_array(walk->holder);
-    make_empty(walk, &field->children[i], out->children[i]);
+    status = make_empty(walk, &field->children[i], out->children[i]);
   }
-  if (field->dictionary == NULL) return;
+  if (status != ASHUF_OK || field->dictionary == NULL) return status;
   out->dictionary = batch_holder_array(walk->holder);
-  make_empty(walk, field->dictionary, out->dictionary);
+  struct dictionary_entry *entry = dictionary_table_find(walk->dictionaries, field->dictionary_id);
+  return entry == NULL ? make_empty(walk, field->dictionary, out->dictionary)
+                       : read_dictionary_values(walk, entry, field->dictionary, out->dictionary);
 }
 
 static bool contains_dictionary(const struct field *field) {
@@ -69,8 +77,7 @@ ashuf_status batch_read_dictionary(struct batch_walk *walk, const struct field *
     if (out->null_count != out->length)
       return batch_fail(walk, ASHUF_BAD_SEQUENCE, SITE_DICTIONARY_MISSING, walk->metadata_offset,
                         "no dictionary came for the id", field->dictionary_id, 0);
-    make_empty(walk, field->dictionary, out->dictionary);
-    return ASHUF_OK;
+    return make_empty(walk, field->dictionary, out->dictionary);
   }
   ashuf_status status = read_dictionary_values(walk, entry, field->dictionary, out->dictionary);
   if (status != ASHUF_OK || !walk->options->validate) return status;

@@ -158,9 +158,11 @@ static void read_dictionary(struct decoding *decoding, struct message *message) 
   if (field == NULL) ref_refuse(ref, "dictionary of no field");
   int64_t length;
   struct flat_table data = flat_child(&message->flat, table, 1);
+  ref->result->in_dictionary = 1;
   struct ref_batch batch = open_batch(decoding, message, data, &length);
   struct ref_column values = ref_read_column(&batch, field, true);
   close_batch(&batch);
+  ref->result->in_dictionary = 0;
   if (values.n != length) ref_refuse(ref, "length of a dictionary");
   struct ref_dictionary *one = decoding->dictionaries;
   while (one != NULL && one->id != id) one = one->next;

@@ -29,6 +29,7 @@ struct ref_chunk;
 struct ref_result {
   enum ref_outcome outcome;
   const char *reason; /* of a refusal */
+  int in_dictionary;  /* it was made while a dictionary batch was read */
   int64_t rows;
   int64_t columns;
   const char *const *const *text; /* [column][row] */

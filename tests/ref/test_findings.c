@@ -126,6 +126,12 @@ static void test_dictionary_message_without_lists(void **state) {
   comparison_free(&comparison);
 }
 
+/* The dictionary stands inside one that did not come, as no row needed it. */
+static void test_dictionary_that_no_row_shows(void **state) {
+  (void)state;
+  expect_refused("inner_dictionary_out_of_its_body");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_inner_dictionary_of_an_absent_one_is_no_stranger),
@@ -134,6 +140,7 @@ int main(void) {
       cmocka_unit_test(test_null_column_counts_every_row_as_null),
       cmocka_unit_test(test_values_do_not_change_when_lengths_are_undone),
       cmocka_unit_test(test_delta_is_as_lenient_as_a_whole_dictionary),
-      cmocka_unit_test(test_dictionary_message_without_lists)};
+      cmocka_unit_test(test_dictionary_message_without_lists),
+      cmocka_unit_test(test_dictionary_that_no_row_shows)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
