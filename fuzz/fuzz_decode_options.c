@@ -32,8 +32,8 @@ static void decode(struct ashuf_bytes *block, const struct ashuf_decode_options 
                    struct read *out) {
   memset(out, 0, sizeof *out);
   out->info = (struct ashuf_block_info)ASHUF_BLOCK_INFO_INIT;
-  out->status = ashuf_block_decode(ctx, block, options, &out->schema, &out->batch, &out->info,
-                                   &out->error);
+  out->status =
+      ashuf_block_decode(ctx, block, options, &out->schema, &out->batch, &out->info, &out->error);
   if (out->status == ASHUF_OK) fuzz_decoded += out->info.stream_size;
 }
 
@@ -48,8 +48,9 @@ static void release(struct read *read) {
 
 /* The same failure in the same place, or the same values. */
 static void require_same(const struct read *plain, const struct read *other, const char *what) {
-  if (plain->status != other->status || (plain->status != ASHUF_OK &&
-      (plain->error.site != other->error.site || plain->error.offset != other->error.offset)))
+  if (plain->status != other->status ||
+      (plain->status != ASHUF_OK &&
+       (plain->error.site != other->error.site || plain->error.offset != other->error.offset)))
     fuzz_fail(what);
   if (plain->status != ASHUF_OK) return;
   char *a = text_of(plain), *b = text_of(other);
