@@ -129,7 +129,11 @@ struct ashuf_memory_options {
   void *(*allocate)(void *user_data, size_t size, size_t alignment);
   void (*release)(void *user_data, void *pointer, size_t size, size_t alignment);
   /* A host's memory manager: grow asks for bytes before they are used, and refuses by returning
-   * non-zero; shrink gives them back. Either both or neither. */
+   * non-zero; shrink gives them back. Either both or neither. Both are called on any thread that
+   * works for the domain. A writer that is refused moves its rows to a spill file, and goes on as
+   * long as it is granted its smallest working set: a block being encoded, the codec's memory and a
+   * block of each run; below that it fails with MEMORY_LIMIT. grow may call
+   * ashuf_writer_request_spill for any writer, and wait for what another one gives back. */
   int (*grow)(void *user_data, uint64_t bytes);
   void (*shrink)(void *user_data, uint64_t bytes);
   void *user_data;

@@ -97,6 +97,16 @@ bool memory_would_exceed(const ashuf_memory *memory, size_t size) {
   return size > memory->options.limit || now > memory->options.limit - size;
 }
 
+bool memory_has_host(const ashuf_memory *memory) {
+  return memory != NULL && memory->options.grow != NULL;
+}
+
+bool memory_is_granted(ashuf_memory *memory, size_t size) {
+  if (!memory_charge(memory, size)) return false;
+  memory_discharge(memory, size);
+  return true;
+}
+
 bool memory_was_limited(const ashuf_memory *memory) { return memory != NULL && limited; }
 
 static void *allocate(ashuf_memory *memory, size_t size, size_t alignment) {

@@ -33,6 +33,10 @@ void memory_discharge(ashuf_memory *memory, size_t bytes);
 uint64_t memory_limit_of(const ashuf_memory *memory);
 /* Whether the domain's limit would refuse size more bytes now. */
 bool memory_would_exceed(const ashuf_memory *memory, size_t size);
+/* Whether a host has a word in what the domain takes: others may need what is given back. */
+bool memory_has_host(const ashuf_memory *memory);
+/* Whether size more bytes would be granted now; the host is asked, and they are given back. */
+bool memory_is_granted(ashuf_memory *memory, size_t size);
 /* Whether the last allocation or charge that failed in this thread was refused by the limit or the
  * host, and not by the allocator. */
 bool memory_was_limited(const ashuf_memory *memory);

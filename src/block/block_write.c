@@ -362,7 +362,7 @@ static ashuf_status next_block(const struct block_job *job, struct cut *cut, boo
 }
 
 static ashuf_status flush(const struct block_job *job, const struct block_sink *sink) {
-  if (sink == NULL || job->out->size < BLOCK_SINK_BYTES) return ASHUF_OK;
+  if (sink == NULL || job->out->size < sink->most) return ASHUF_OK;
   ashuf_status status = sink->write(sink->self, job->out, job->error);
   if (status == ASHUF_OK) job->out->size = 0;
   return status;

@@ -27,12 +27,13 @@ struct block_sink {
   /* out holds whole blocks; the encoder empties it afterwards. */
   ashuf_status (*write)(void *self, const struct ashuf_buffer *out, struct ashuf_error *error);
   void *self;
+  size_t most; /* what out may hold, in bytes, before it is called; BLOCK_SINK_BYTES or less */
 };
 
 /* The largest 32-bit offset a block may have; lowered by tests that cannot hold 2 GiB. */
 extern int64_t block_offset_limit;
 
-/* What out may hold before the sink is called. */
+/* More at once makes writing no faster. */
 #define BLOCK_SINK_BYTES ((size_t)1 << 20)
 
 struct block_encoder *block_encoder_new(ashuf_memory *memory); /* NULL: out of memory */

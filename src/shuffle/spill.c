@@ -76,6 +76,12 @@ static ashuf_status append(void *self, const struct ashuf_buffer *out, struct as
   return spill_file_append(self, out->data, out->size, error);
 }
 
+/* Two blocks: little memory stays little. */
+static uint64_t spill_sink_bytes(const struct spill_options *options) {
+  uint64_t bytes = 2 * options->block_bytes;
+  return bytes < BLOCK_SINK_BYTES ? bytes : BLOCK_SINK_BYTES;
+}
+
 static struct ashuf_encode_options encode_options(const struct spill_options *options,
                                                   int64_t n_rows, uint64_t bytes) {
   struct ashuf_encode_options given = ASHUF_ENCODE_OPTIONS_INIT;
@@ -94,7 +100,7 @@ static ashuf_status write_blocks(struct spill_file *file, const struct batch_sto
                                  const struct selection *rows, const struct spill_options *options,
                                  struct block_encoder *encoder, struct ashuf_buffer *scratch,
                                  struct ashuf_error *error) {
-  struct block_sink sink = {append, file};
+  struct block_sink sink = {append, file, (size_t)spill_sink_bytes(options)};
   struct block_encode_stats stats = {0};
   struct ashuf_encode_options encode = encode_options(options, store->n_rows, store->buffers.bytes);
   scratch->size = 0;

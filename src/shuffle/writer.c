@@ -7,17 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What lies in memory at a time while runs are merged, as shares of the limit. */
-#define BLOCK_SHARE 256
-#define ROUND_SHARE 8
 /* What of a domain's limit is left to others. */
 #define DOMAIN_SHARE 8
-#define BLOCK_BYTES_MIN ((uint64_t)16 << 10)
-#define BLOCK_BYTES_MAX ((uint64_t)512 << 10)
-#define ROUND_BYTES_MIN ((uint64_t)256 << 10)
-#define ROUND_BYTES_MAX ((uint64_t)32 << 20)
-#define GROUP_SHARE 4 /* of a round */
-#define GROUP_BYTES_MAX ((uint64_t)4 << 20)
 /* Copies are worth their while where rows are scattered over much memory. */
 #define SLAB_BYTES ((size_t)16 << 20)
 #define SLAB_SHARE 16
@@ -29,6 +20,7 @@ size_t writer_slab_bytes;
 static void drop_work(ashuf_writer *writer) {
   struct encode_round *round = &writer->round;
   output_close(&writer->output);
+  writer_drop_reserve(writer);
   batch_store_free(&writer->store);
   batch_copier_free(&writer->copier);
   spill_set_free(&writer->spills);
@@ -91,21 +83,14 @@ static ashuf_status check_options(const struct ashuf_writer_options *options,
   return status == ASHUF_OK ? encode_options_check(&options->encode, error) : status;
 }
 
-static uint64_t between(uint64_t value, uint64_t least, uint64_t most) {
-  return value < least ? least : value > most ? most : value;
-}
-
 static void set_limits(ashuf_writer *writer) {
   uint64_t own = writer->options.memory_limit;
   uint64_t domain = memory_limit_of(writer->memory);
   uint64_t limit = own == 0 || (domain != 0 && domain < own) ? domain : own;
-  uint64_t share = limit == 0 ? UINT64_MAX : limit;
   writer->limit = limit;
   writer->row_bytes = 1;
-  writer->block_bytes = between(share / BLOCK_SHARE, BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
-  writer->round_bytes = between(share / ROUND_SHARE, ROUND_BYTES_MIN, ROUND_BYTES_MAX);
-  if (writer_round_bytes != 0) writer->round_bytes = writer_round_bytes;
-  writer->group_bytes = between(writer->round_bytes / GROUP_SHARE, 1, GROUP_BYTES_MAX);
+  writer->least_held = UINT64_MAX;
+  writer_set_sizes(writer, limit == 0 ? UINT64_MAX : limit);
 }
 
 static size_t slab_bytes(const ashuf_writer *writer) {
@@ -239,7 +224,7 @@ static bool is_about_batch(ashuf_status status) {
 
 /* What encoding takes beside the rows: a block a thread, and the codec's, or a group of small
  * partitions. Where rows are wide that is more than comes on top of the limit. */
-static uint64_t work_bytes(const ashuf_writer *writer) {
+uint64_t writer_work_bytes(const ashuf_writer *writer) {
   const struct ashuf_encode_options *encode = &writer->options.encode;
   int64_t row = writer->store.n_rows == 0
                     ? writer->row_bytes
@@ -248,14 +233,14 @@ static uint64_t work_bytes(const ashuf_writer *writer) {
   if (block > encode->max_body) block = encode->max_body;
   if (block < (uint64_t)writer->store.widest_row) block = (uint64_t)writer->store.widest_row;
   if (block < writer->group_bytes) block = writer->group_bytes;
-  uint64_t work = (uint64_t)writer->options.threads * (block + block / 4);
-  return work < writer->limit / 2 ? work : writer->limit / 2;
+  return (uint64_t)writer->options.threads * (block + block / 4);
 }
 
 bool writer_wants_spill(ashuf_writer *writer, uint64_t extra) {
   if (atomic_exchange(&writer->spill_requested, false)) return true;
   if (writer->limit == 0) return false;
-  uint64_t need = work_bytes(writer) + extra;
+  uint64_t work = writer_work_bytes(writer);
+  uint64_t need = (work < writer->limit / 2 ? work : writer->limit / 2) + extra;
   uint64_t limit = writer->options.memory_limit;
   uint64_t held = batch_store_held(&writer->store);
   if (limit != 0 && (held > limit || need > limit - held)) return true;
@@ -265,20 +250,23 @@ bool writer_wants_spill(ashuf_writer *writer, uint64_t extra) {
 }
 
 ashuf_status writer_spill(ashuf_writer *writer, int32_t first, struct ashuf_error *error) {
-  const struct spill_options options = {writer->options.spill_codec, writer->block_bytes};
   if (writer->store.n_rows == 0) return ASHUF_OK;
   uint64_t start = clock_now();
   uint64_t written = writer->spills.bytes;
   uint64_t held = batch_store_held(&writer->store);
   int64_t row_bytes = (int64_t)(writer->store.buffers.bytes / (uint64_t)writer->store.n_rows);
   writer->row_bytes = row_bytes > 1 ? row_bytes : 1;
+  writer_learn_limit(writer, held);
+  writer_drop_reserve(writer);
+  const struct spill_options options = {writer->options.spill_codec, writer->block_bytes};
   ashuf_status status = batch_store_scatter(&writer->store, error);
   if (status == ASHUF_OK)
     status = spill_write(&writer->spills, &writer->store, first, &options,
                          writer->pool.workers[0].encoder.encoder, &writer->blocks, error);
   if (status != ASHUF_OK) return status;
   batch_store_clear(&writer->store);
-  if (memory_limit_of(writer->memory) != 0) batch_copier_trim(&writer->copier);
+  if (memory_limit_of(writer->memory) != 0 || memory_has_host(writer->memory))
+    batch_copier_trim(&writer->copier);
   if (writer->spills.bytes != written) {
     writer->counters.spills++;
     writer->counters.memory_spilled += held;
@@ -393,6 +381,7 @@ ashuf_status writer_push(ashuf_writer *writer, struct ArrowArray *batch,
   uint64_t start = clock_now();
   ashuf_status status = require_open(writer, error);
   if (status != ASHUF_OK) return status;
+  writer_take_reserve(writer);
   status = batch_store_check(&writer->store, batch, error);
   if (status == ASHUF_MEMORY_LIMIT && writer->store.n_rows != 0) {
     status = writer_spill(writer, 0, error);

@@ -16,6 +16,7 @@
  * on runs, batches or threads.
  *
  *   writer.c         states, push, when to spill
+ *   writer_host.c    what a host grants, who says how much only by refusing
  *   writer_round.c   rounds of encoding: many partitions, or a piece of one, by all threads
  *   writer_finish.c  which rows make up the rounds
  *   writer_merge.c   the same where runs are part of it
@@ -71,6 +72,8 @@ struct ashuf_writer {
   struct output output;
 
   uint64_t limit;       /* of the options or the domain, the smaller; 0: none */
+  uint64_t least_held;  /* of rows, when they had to go */
+  uint64_t reserve;     /* charged, for the next spill */
   uint64_t block_bytes; /* of a spilled block */
   uint64_t round_bytes; /* of the rows of a round */
   uint64_t group_bytes; /* of the rows of small partitions that are encoded together */
@@ -117,6 +120,26 @@ ashuf_status writer_report(const ashuf_writer *writer, int64_t rows_pushed, int6
 ashuf_status writer_spill(ashuf_writer *writer, int32_t first, struct ashuf_error *error);
 /* Whether rows in memory should go, extra more bytes being needed. Clears a request. */
 bool writer_wants_spill(ashuf_writer *writer, uint64_t extra);
+
+/* What encoding takes beside the rows, in bytes. */
+uint64_t writer_work_bytes(const ashuf_writer *writer);
+/* Of blocks that wait for the output. */
+size_t writer_sink_bytes(const ashuf_writer *writer);
+/* Sizes of what lies in memory at a time while runs are written and merged, memory bytes in all. */
+void writer_set_sizes(ashuf_writer *writer, uint64_t memory);
+
+/*
+ * A host (the domain's grow) says no at any time, and does not say how much it has. While rows are
+ * in memory, what it takes to spill them is charged in advance; what was held when rows had to go
+ * counts as the limit for the sizes above; and rows go before they are encoded where the host does
+ * not grant what that takes. All of it does nothing where there is no host.
+ */
+void writer_take_reserve(ashuf_writer *writer);
+void writer_drop_reserve(ashuf_writer *writer);
+/* Rows that take held bytes have to go. */
+void writer_learn_limit(ashuf_writer *writer, uint64_t held);
+/* Whether the host refuses what encoding takes, and extra bytes. */
+bool writer_is_refused(ashuf_writer *writer, uint64_t extra);
 
 /* Every partition, then the output's end. */
 ashuf_status writer_write_output(ashuf_writer *writer, struct ashuf_error *error);

@@ -37,7 +37,7 @@ ashuf_status writer_write_direct(ashuf_writer *writer, int32_t *partition,
     if (status != ASHUF_OK || (!round_is_full(writer) && *partition < writer->partitions)) continue;
     status = round_run(writer, writer->store.scatter.rows, &taken, error);
     if (status != ASHUF_OK || *partition == writer->partitions) break;
-    if (!writer_wants_spill(writer, 0)) continue;
+    if (!writer_wants_spill(writer, 0) && !writer_is_refused(writer, 0)) continue;
     status = writer_spill(writer, *partition, error);
     break;
   }
@@ -55,13 +55,15 @@ static void count_row_bytes(ashuf_writer *writer) {
 static ashuf_status write_partitions(ashuf_writer *writer, struct ashuf_error *error) {
   uint64_t start = clock_now();
   int32_t next = 0;
+  writer_drop_reserve(writer);
   count_row_bytes(writer);
   ashuf_status status = batch_store_scatter(&writer->store, error);
   writer->counters.partition_ns += clock_now() - start;
   /* Beside the rows in memory, runs need a block each, and a round. */
   uint64_t extra =
       writer->spills.n_runs * (writer->block_bytes + writer->block_bytes / 4) + writer->round_bytes;
-  if (status == ASHUF_OK && writer_wants_spill(writer, writer->spills.n_runs == 0 ? 0 : extra))
+  if (writer->spills.n_runs == 0) extra = 0;
+  if (status == ASHUF_OK && (writer_wants_spill(writer, extra) || writer_is_refused(writer, extra)))
     status = writer_spill(writer, 0, error);
   batch_copier_trim(&writer->copier);
   if (status == ASHUF_OK && writer->spills.n_runs == 0)

@@ -159,7 +159,7 @@ static ashuf_status encode_here(ashuf_writer *writer, int32_t partition,
                                 const struct selection *rows, bool more_follows, int64_t *taken,
                                 struct ashuf_error *error) {
   struct writing writing = {writer, partition};
-  struct block_sink sink = {put_blocks, &writing};
+  struct block_sink sink = {put_blocks, &writing, writer_sink_bytes(writer)};
   struct part_job job = {&writer->store.set, &writer->options.encode, &writer->blocks, &sink,
                          &writer->stats};
   writer->blocks.size = 0;

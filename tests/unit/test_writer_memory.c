@@ -14,11 +14,6 @@
 
 #include <cmocka.h>
 
-static struct run_rows ints(int64_t n_rows) {
-  struct run_rows rows = {{"i", "i", "i", "i", "i", "i", "i", "i"}, 8, 10, n_rows, 18, RUN_HASH};
-  return rows;
-}
-
 /* A host whose allocator asks for a spill at every turn. */
 struct host {
   ashuf_writer *writer;
@@ -107,31 +102,73 @@ static void shrink(void *user_data, uint64_t bytes) {
   grants->now -= bytes;
 }
 
-static void a_host_that_refuses_makes_the_writer_spill(void **state) {
-  (void)state;
-  struct run_rows rows = ints(60000);
-  struct run_batch_sizes sizes = {3, 2000};
-  struct ashuf_writer_options options = run_options();
-  struct run_output expected, found;
-  struct grants grants = {0, 2 << 20, 0};
+enum { REFUSED_ROWS = 150000 };
+
+/* Writes files_open's rows with a host: the bytes, and in *output the numbers. NULL: it refused
+ * too much, which is what the writer said. */
+static uint8_t *write_under(struct grants *grants, int threads, int codec,
+                            struct ashuf_map_output *output, size_t *size) {
   struct ashuf_memory_options hooks = ASHUF_MEMORY_OPTIONS_INIT;
-  run_writer(&rows, &sizes, 10, &options, NULL, NULL, &expected);
+  struct ashuf_writer_options options = run_options();
+  struct ashuf_error error = {0};
+  scratch_clear();
   hooks.grow = grow;
   hooks.shrink = shrink;
-  hooks.user_data = &grants;
+  hooks.user_data = grants;
   assert_int_equal(ashuf_memory_new(&hooks, &options.memory, NULL), ASHUF_OK);
-  run_writer(&rows, &sizes, 10, &options, NULL, NULL, &found);
-  if (found.status == ASHUF_OK) {
-    run_expect_equal(&found, &expected);
-    assert_true(found.numbers.spills > 0);
-  } else {
-    /* What is refused while blocks are made cannot be had by spilling: it is said so. */
-    assert_int_equal(found.status, ASHUF_MEMORY_LIMIT);
+  options.threads = threads;
+  options.encode.codec = codec;
+  options.encode.max_rows = 1000;
+  ashuf_writer *writer = files_open(&options, 50, OUTPUT_INDEX);
+  ashuf_status status = ASHUF_OK;
+  for (int64_t i = 0; i < REFUSED_ROWS && status == ASHUF_OK; i += 1000) {
+    struct ArrowArray batch = output_array(output_batch(i, 1000));
+    status = ashuf_writer_push(writer, &batch, &error);
+    if (batch.release != NULL) batch.release(&batch);
   }
-  assert_int_equal(grants.now, 0);
-  run_output_free(&found);
-  run_output_free(&expected);
+  if (status == ASHUF_OK) status = ashuf_writer_finish(writer, output, &error);
+  if (status != ASHUF_OK) expect_status(status, ASHUF_MEMORY_LIMIT, &error);
+  ashuf_writer_close(writer);
   ashuf_memory_free(options.memory);
+  assert_int_equal(grants->now, 0);
+  if (status == ASHUF_OK) return scratch_read(OUTPUT_DATA, size);
+  assert_int_equal(scratch_count(), 0);
+  return NULL;
+}
+
+/* Whatever a host grants: the same bytes, from the smallest working set on up. */
+static void refuse_from(uint64_t least, int threads, int codec) {
+  struct ashuf_map_output all = ASHUF_MAP_OUTPUT_INIT;
+  struct grants any = {0, UINT64_MAX, 0};
+  size_t size, found_size;
+  uint8_t *expected = write_under(&any, threads, codec, &all, &size);
+  assert_non_null(expected);
+  assert_int_equal(all.spills, 0);
+  assert_int_equal(all.total_rows, REFUSED_ROWS);
+  bool succeeded = false;
+  for (uint64_t most = 400 << 10; most < any.peak + any.peak / 2; most += most / 2) {
+    struct ashuf_map_output output = ASHUF_MAP_OUTPUT_INIT;
+    struct grants few = {0, most, 0};
+    uint8_t *found = write_under(&few, threads, codec, &output, &found_size);
+    assert_true(found != NULL || (!succeeded && most < least));
+    if (found == NULL) continue;
+    succeeded = true;
+    assert_int_equal(output.total_rows, REFUSED_ROWS);
+    assert_true(output.spills > 0 || most > any.peak / 2);
+    assert_int_equal(found_size, size);
+    assert_memory_equal(found, expected, size);
+    free(found);
+  }
+  assert_true(succeeded);
+  free(expected);
+}
+
+static void a_host_that_refuses_makes_the_writer_spill(void **state) {
+  (void)state;
+  for (int threads = 1; threads <= 2; threads++) {
+    refuse_from((uint64_t)(1 + threads) << 20, threads, ASHUF_CODEC_LZ4);
+    refuse_from((uint64_t)(1 + threads) << 20, threads, ASHUF_CODEC_ZSTD);
+  }
 }
 
 static void t36_two_writers_and_a_reader_share_one_limit(void **state) {
