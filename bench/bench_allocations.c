@@ -121,8 +121,9 @@ int main(void) {
   static const enum bench_mix mixes[] = {MIX_PR, MIX_PR_DICT, MIX_UNIT};
   static const int widths[] = {5, 50};
   static const int64_t rows[] = {64, 512, 8192};
-  printf("block\tcodec\tbody\tdecode_allocations\tdecode_bytes\tretained\tgiven_allocations\t"
-         "encode_allocations\tencode_bytes\n");
+  printf(
+      "block\tcodec\tbody\tdecode_allocations\tdecode_bytes\tretained\tgiven_allocations\t"
+      "encode_allocations\tencode_bytes\n");
   for (size_t m = 0; m < sizeof mixes / sizeof *mixes; m++)
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
       for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
