@@ -92,8 +92,9 @@ struct ashuf_map_output {
  * A writer of one data file and, unless index_path is NULL, one index file. With a checksum there
  * is a third file: data_path with ".data" replaced by ".checksum.ADLER32" (CRC32, CRC32C), one
  * big-endian 64-bit number a partition. All appear under their names only in finish: data, then
- * checksums, then index; before that they stand beside them under temporary names. Takes a
- * reference to the partitioner.
+ * checksums, then index; before that they stand beside them under temporary names. They replace
+ * what stands there, and checksum files beside data_path that an earlier output left go with it.
+ * Takes a reference to the partitioner.
  */
 ASHUF_API ashuf_status ashuf_writer_open_files(ashuf_partitioner *partitioner,
                                                const struct ashuf_writer_options *options,

@@ -77,7 +77,7 @@ void file_close(struct file *file);
 
 /* ---- Writing ------------------------------------------------------------------------------ */
 
-#define FILE_MAX_COMMIT 4
+#define FILE_MAX_COMMIT 5
 
 struct file_writer {
   ashuf_memory *memory; /* not a reference: the owner of the writer holds one */
@@ -100,6 +100,10 @@ struct file_writer {
  */
 ashuf_status file_writer_open(struct file_writer *writer, const char *path, unsigned mode,
                               ashuf_memory *memory, struct ashuf_error *error);
+/* A part of a commit that names nothing: what stands at path is moved aside, and then removed.
+ * *there: something does; otherwise there is nothing to commit. */
+ashuf_status file_writer_removal(struct file_writer *writer, const char *path, ashuf_memory *memory,
+                                 bool *there, struct ashuf_error *error);
 ashuf_status file_writer_append(struct file_writer *writer, const void *bytes, size_t size,
                                 struct ashuf_error *error);
 ashuf_status file_writer_complete(struct file_writer *writer, bool sync, struct ashuf_error *error);

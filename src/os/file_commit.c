@@ -34,7 +34,7 @@ static ashuf_status move_aside(struct commit *commit, struct ashuf_error *error)
 static ashuf_status name_files(struct commit *commit, struct ashuf_error *error) {
   for (; commit->named < commit->n; commit->named++) {
     const struct file_writer *writer = commit->writers[commit->named];
-    int failure = os_rename(writer->temporary, writer->path);
+    int failure = writer->standing ? os_rename(writer->temporary, writer->path) : 0;
     if (failure != 0)
       return commit_error(writer->path, SITE_FILE_RENAME, failure, "rename the new file to", error);
   }

@@ -34,15 +34,19 @@ static bool copy_names(struct file_writer *writer, const char *path) {
   return true;
 }
 
-static int create_temporary(struct file_writer *writer) {
+static void next_names(struct file_writer *writer) {
   static atomic_uint counter;
+  unsigned number = atomic_fetch_add(&counter, 1);
+  (void)snprintf(writer->temporary, writer->name_size, "%s.tmp-%ld-%u", writer->path,
+                 (long)getpid(), number);
+  (void)snprintf(writer->aside, writer->name_size, "%s.tmp-%ld-%u-old", writer->path,
+                 (long)getpid(), number);
+}
+
+static int create_temporary(struct file_writer *writer) {
   int failure = EEXIST;
   for (int attempt = 0; attempt < MAX_NAME_ATTEMPTS && failure == EEXIST; attempt++) {
-    unsigned number = atomic_fetch_add(&counter, 1);
-    (void)snprintf(writer->temporary, writer->name_size, "%s.tmp-%ld-%u", writer->path,
-                   (long)getpid(), number);
-    (void)snprintf(writer->aside, writer->name_size, "%s.tmp-%ld-%u-old", writer->path,
-                   (long)getpid(), number);
+    next_names(writer);
     /* Readable by nobody else until the mode asked for is set. */
     failure = os_open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL, 0600, &writer->fd);
   }
@@ -74,6 +78,25 @@ ashuf_status file_writer_open(struct file_writer *writer, const char *path, unsi
   writer->memory = memory;
   ashuf_status status = create(writer, path, mode, error);
   if (status != ASHUF_OK) file_writer_discard(writer);
+  return status;
+}
+
+ashuf_status file_writer_removal(struct file_writer *writer, const char *path, ashuf_memory *memory,
+                                 bool *there, struct ashuf_error *error) {
+  struct os_info info;
+  int failure = os_lstat(path, &info);
+  *writer = (struct file_writer)FILE_WRITER_INIT;
+  *there = failure == 0;
+  if (failure == ENOENT) return ASHUF_OK;
+  writer->memory = memory;
+  if (!copy_names(writer, path)) {
+    file_writer_discard(writer);
+    return error_memory(error, SITE_FILE_MEMORY, memory, strlen(path) + SUFFIX_SIZE);
+  }
+  next_names(writer);
+  if (failure == 0) return ASHUF_OK;
+  ashuf_status status = writer_error(writer, SITE_FILE_STAT, failure, "replace", error);
+  file_writer_discard(writer);
   return status;
 }
 

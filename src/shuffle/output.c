@@ -2,7 +2,6 @@
 
 #include "base/buffer.h"
 #include "base/bytes.h"
-#include "codec/checksum.h"
 #include "shuffle/checksum_file.h"
 #include "shuffle/index.h"
 
@@ -97,9 +96,33 @@ static ashuf_status write_index(struct output_files *files, const struct ashuf_m
   return file_writer_complete(&files->index, files->sync, error);
 }
 
+/* The checksum file of another algorithm, where an earlier output left one. */
+static ashuf_status find_stale(struct output_files *files, int kind, struct ashuf_error *error) {
+  size_t size = 0;
+  char *path = checksum_file_path(files->data.path, kind, files->memory, &size);
+  if (path == NULL) return error_memory(error, SITE_OUTPUT_MEMORY, files->memory, size);
+  ashuf_status status = ASHUF_OK;
+  bool there = false;
+  bool is_ours = (files->has_checksums && strcmp(path, files->checksums.path) == 0) ||
+                 (files->has_index && strcmp(path, files->index.path) == 0);
+  if (!is_ours)
+    status = file_writer_removal(&files->stale[files->n_stale], path, files->memory, &there, error);
+  files->n_stale += there && status == ASHUF_OK;
+  memory_free(files->memory, path, size);
+  return status;
+}
+
+/* Readers take any checksum file beside the data for its own. */
+static ashuf_status find_all_stale(struct output_files *files, struct ashuf_error *error) {
+  ashuf_status status = ASHUF_OK;
+  for (int kind = CHECKSUM_ADLER32; kind <= CHECKSUM_CRC32C && status == ASHUF_OK; kind++)
+    status = find_stale(files, kind, error);
+  return status;
+}
+
 static ashuf_status finish_files(struct output_files *files, const struct ashuf_map_output *written,
                                  struct ashuf_error *error) {
-  struct file_writer *all[3];
+  struct file_writer *all[FILE_MAX_COMMIT];
   size_t n = 0;
   ashuf_status status = file_writer_complete(&files->data, files->sync, error);
   all[n++] = &files->data;
@@ -111,7 +134,9 @@ static ashuf_status finish_files(struct output_files *files, const struct ashuf_
     status = write_index(files, written, error);
     all[n++] = &files->index;
   }
+  if (status == ASHUF_OK) status = find_all_stale(files, error);
   if (status != ASHUF_OK) return status;
+  for (size_t i = 0; i < files->n_stale; i++) all[n++] = &files->stale[i];
   return files_commit(all, n, files->sync, error);
 }
 
@@ -175,4 +200,6 @@ void output_close(struct output *output) {
   file_writer_discard(&output->files.data);
   file_writer_discard(&output->files.checksums);
   file_writer_discard(&output->files.index);
+  for (size_t i = 0; i < output->files.n_stale; i++) file_writer_discard(&output->files.stale[i]);
+  output->files.n_stale = 0;
 }

@@ -12,6 +12,7 @@
 #define ASHUF_SHUFFLE_OUTPUT_H
 
 #include "base/error.h"
+#include "codec/checksum.h"
 #include "os/file.h"
 
 #include <ashuf/shuffle.h>
@@ -29,6 +30,8 @@ struct output_files {
   struct file_writer data;
   struct file_writer checksums;
   struct file_writer index;
+  struct file_writer stale[CHECKSUM_CRC32C]; /* checksum files of an earlier output, which go */
+  size_t n_stale;
   bool has_index;
   bool has_checksums;
   int index_order;

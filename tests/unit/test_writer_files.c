@@ -80,6 +80,38 @@ static void checksum_files_hold_one_number_a_partition(void **state) {
   }
 }
 
+/* Readers would compare the new bytes with the old numbers. */
+static void an_output_takes_the_checksums_of_the_one_it_replaces_away(void **state) {
+  (void)state;
+  static const int kinds[] = {ASHUF_CHECKSUM_ADLER32, ASHUF_CHECKSUM_CRC32C, ASHUF_CHECKSUM_CRC32,
+                              ASHUF_CHECKSUM_NONE};
+  for (int i = 0; i < 4; i++) {
+    struct ashuf_writer_options options = run_options();
+    const char *algorithm = NULL;
+    ashuf_map_file *file = NULL;
+    options.checksum = kinds[i];
+    ashuf_writer *writer = files_open(&options, 5, OUTPUT_INDEX);
+    files_push(writer, i, 100);
+    if (i == 2) { /* given up: nothing changes */
+      ashuf_writer_close(writer);
+      writer = files_open(&options, 5, OUTPUT_INDEX);
+      files_push(writer, i, 100);
+    }
+    assert_int_equal(ashuf_writer_finish(writer, NULL, NULL), ASHUF_OK);
+    ashuf_writer_close(writer);
+    assert_int_equal(scratch_count(), kinds[i] == ASHUF_CHECKSUM_NONE ? 2 : 3);
+    assert_int_equal(ashuf_map_file_open(scratch_path(OUTPUT_DATA), NULL, 1, NULL, &file, NULL),
+                     ASHUF_OK);
+    assert_int_equal(ashuf_map_file_load_checksums(file, &algorithm, NULL), ASHUF_OK);
+    for (int64_t p = 0; p < 5; p++) {
+      int compared = 0;
+      assert_int_equal(ashuf_map_file_verify(file, p, &compared, NULL), ASHUF_OK);
+      assert_int_equal(compared, kinds[i] != ASHUF_CHECKSUM_NONE);
+    }
+    ashuf_map_file_close(file);
+  }
+}
+
 static void checksums_of_known_bytes(void **state) {
   (void)state;
   static const uint32_t wanted[] = {0, 0x091e01deu, 0xcbf43926u, 0xe3069283u};
@@ -117,6 +149,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(t37_without_an_index_path_offsets_are_in_memory_and_the_mode_is_heeded),
       CASE(checksum_files_hold_one_number_a_partition),
+      CASE(an_output_takes_the_checksums_of_the_one_it_replaces_away),
       CASE(checksums_of_known_bytes),
       CASE(wrong_options_are_refused),
   };
