@@ -53,7 +53,6 @@ static void write_all(const char *input, const char *column, int32_t partitions,
   check(ashuf_partitioner_new(schema, &partitioning, NULL, &partitioner, &error), &error);
 
   struct ashuf_writer_options options = ASHUF_WRITER_OPTIONS_INIT;
-  options.encode.struct_size = sizeof options.encode;
   options.encode.codec = ASHUF_CODEC_ZSTD;
   ashuf_writer *writer;
   check(ashuf_writer_open_files(partitioner, &options, data, index, &writer, &error), &error);

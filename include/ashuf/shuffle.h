@@ -58,10 +58,10 @@ struct ashuf_writer_options {
   int threads;     /* that copy and encode, the calling one included; default 1. Same bytes for any
                     * number. Those beside it work while push and finish wait for them, only */
 };
-#define ASHUF_WRITER_OPTIONS_INIT                                                                \
-  {                                                                                              \
-    sizeof(struct ashuf_writer_options), 0, {0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, \
-        0, 0, 0                                                                                  \
+#define ASHUF_WRITER_OPTIONS_INIT                                                                 \
+  {                                                                                               \
+    sizeof(struct ashuf_writer_options), 0, ASHUF_ENCODE_OPTIONS_INIT, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+        0, 0                                                                                      \
   }
 
 /* What a finished writer wrote. The arrays belong to the writer and live until it is closed. */
@@ -259,10 +259,10 @@ struct ashuf_read_options {
   uint64_t ahead_bytes; /* decoded bytes that wait for the consumer; default 64 MiB */
   int index_optional;   /* 1: a data file without index counts as one partition */
 };
-#define ASHUF_READ_OPTIONS_INIT                                                                   \
-  {                                                                                               \
-    sizeof(struct ashuf_read_options), 0, {0, 0, 0, 0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-        0                                                                                         \
+#define ASHUF_READ_OPTIONS_INIT                                                                    \
+  {                                                                                                \
+    sizeof(struct ashuf_read_options), 0, ASHUF_DECODE_OPTIONS_INIT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+        0, 0                                                                                       \
   }
 
 /*

@@ -112,6 +112,26 @@ static void an_output_takes_the_checksums_of_the_one_it_replaces_away(void **sta
   }
 }
 
+/* A struct in a struct is as ready for use as the one around it. */
+static void options_inside_of_options_are_heeded_as_they_are_set(void **state) {
+  (void)state;
+  struct ashuf_writer_options options = ASHUF_WRITER_OPTIONS_INIT;
+  struct ashuf_read_options read = ASHUF_READ_OPTIONS_INIT;
+  struct ArrowArrayStream stream;
+  size_t size;
+  options.encode.codec = ASHUF_CODEC_NONE;
+  read.decode.max_decoded_bytes = 16;
+  ashuf_writer *writer = files_open(&options, 1, OUTPUT_INDEX);
+  files_push(writer, 0, 100);
+  assert_int_equal(ashuf_writer_finish(writer, NULL, NULL), ASHUF_OK);
+  ashuf_writer_close(writer);
+  uint8_t *data = scratch_read(OUTPUT_DATA, &size);
+  assert_memory_equal(data + 16, "NONE", 4);
+  free(data);
+  const char *path = scratch_path(OUTPUT_DATA);
+  assert_int_equal(ashuf_read_files(&path, 1, &read, &stream, NULL), ASHUF_SIZE_LIMIT);
+}
+
 static void checksums_of_known_bytes(void **state) {
   (void)state;
   static const uint32_t wanted[] = {0, 0x091e01deu, 0xcbf43926u, 0xe3069283u};
@@ -150,6 +170,7 @@ int main(void) {
       CASE(t37_without_an_index_path_offsets_are_in_memory_and_the_mode_is_heeded),
       CASE(checksum_files_hold_one_number_a_partition),
       CASE(an_output_takes_the_checksums_of_the_one_it_replaces_away),
+      CASE(options_inside_of_options_are_heeded_as_they_are_set),
       CASE(checksums_of_known_bytes),
       CASE(wrong_options_are_refused),
   };
