@@ -39,6 +39,8 @@ int placement_check(const struct placement_options *given, const struct argument
   if (kinds > 1) return fail_usage("write", "--hash, --range and --round-robin exclude each other");
   if (given->range == NULL && (given->bounds != NULL || given->show_bounds || given->seed.given))
     return fail_usage("write", "--bounds, --show-bounds and --seed belong to --range");
+  if (given->range == NULL && given->range_rule != 0)
+    return fail_usage("write", "--range-rule belongs to --range");
   if (given->bounds != NULL && given->seed.given)
     return fail_usage("write", "--seed: nothing is drawn where --bounds are given");
   if (given->group_rows.given && given->round_robin != POSITIONAL)

@@ -54,6 +54,7 @@ def test_options_that_do_not_go_together():
     refused("--range", "id", "--round-robin", text="exclude each other")
     refused("--bounds", "b", text="belong to --range")
     refused("--show-bounds", "--hash", "id", text="belong to --range")
+    refused("--range-rule", "comet", "--hash", "id", text="belongs to --range")
     refused("--range", "id", "--bounds", "b", "--seed", "1", text="nothing is drawn")
     refused("--group-rows", "3", text="--group-rows belongs to")
     refused("--round-robin=hash", "--group-rows", "3", text="--group-rows belongs to")
