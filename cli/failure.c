@@ -147,7 +147,7 @@ static const char *set_named(struct text *out, const char *path, const char *mes
     if (rest != NULL) return rest;
   }
   set(out, path, strlen(path));
-  return behind_file(message, path);
+  return behind_file(message, shown_path(path));
 }
 
 /*

@@ -141,5 +141,11 @@ def test_the_other_files_are_still_checked():
     assert len(result.out.splitlines()) == 3 and result.err.count("\n") == 2
 
 
+def test_standard_input_is_named_once():
+    result = expect(ashuf("cat", "-"), BAD_DATA, out="")
+    assert result.err == ("ashuf: standard input: byte 0: is empty; an Arrow stream begins with a"
+                          " schema\n"), result.err
+
+
 if __name__ == "__main__":
     main()
