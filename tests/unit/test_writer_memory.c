@@ -146,7 +146,7 @@ static void refuse_from(uint64_t least, int threads, int codec) {
   assert_int_equal(all.spills, 0);
   assert_int_equal(all.total_rows, REFUSED_ROWS);
   bool succeeded = false;
-  for (uint64_t most = 400 << 10; most < any.peak + any.peak / 2; most += most / 2) {
+  for (uint64_t most = 400 << 10; most < 2 * any.peak; most *= 2) {
     struct ashuf_map_output output = ASHUF_MAP_OUTPUT_INIT;
     struct grants few = {0, most, 0};
     uint8_t *found = write_under(&few, threads, codec, &output, &found_size);
@@ -165,10 +165,9 @@ static void refuse_from(uint64_t least, int threads, int codec) {
 
 static void a_host_that_refuses_makes_the_writer_spill(void **state) {
   (void)state;
-  for (int threads = 1; threads <= 2; threads++) {
-    refuse_from((uint64_t)(1 + threads) << 20, threads, ASHUF_CODEC_LZ4);
-    refuse_from((uint64_t)(1 + threads) << 20, threads, ASHUF_CODEC_ZSTD);
-  }
+  refuse_from((uint64_t)2 << 20, 1, ASHUF_CODEC_LZ4);
+  refuse_from((uint64_t)2 << 20, 1, ASHUF_CODEC_ZSTD);
+  refuse_from((uint64_t)3 << 20, 2, ASHUF_CODEC_LZ4);
 }
 
 static void t36_two_writers_and_a_reader_share_one_limit(void **state) {
