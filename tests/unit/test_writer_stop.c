@@ -157,6 +157,72 @@ static void t33_a_null_in_a_non_null_column_is_an_error_that_names_the_column(vo
   }
 }
 
+/* What a batch that is not what was declared has, or lacks. */
+static void other_shape(struct ArrowArray *batch, int what) {
+  static const void *none[3];
+  switch (what) {
+    case 0:
+      batch->n_children = 2;
+      break;
+    case 1:
+      batch->children[0]->n_buffers = 3;
+      break;
+    case 2:
+      batch->children[1]->n_buffers = 2;
+      break;
+    case 3:
+      batch->children[1]->buffers = none;
+      break;
+    case 4:
+      batch->children[2]->n_children = 0;
+      break;
+    case 5:
+      batch->children[2]->length--;
+      break;
+    case 6:
+      batch->children[2]->children[0]->n_buffers = 1;
+      break;
+    case 7:
+      batch->children[0]->offset = -1;
+      break;
+    default:
+      batch->children[0]->dictionary = batch->children[1];
+      break;
+  }
+}
+
+/* The error names the column, the batch stays the caller's, and the rows before it are kept. */
+static void t33_a_batch_of_another_shape_is_an_error_that_names_the_column(void **state) {
+  (void)state;
+  static const char *const names[] = {"",      "\"k\"", "\"s\"", "\"s\"", "\"l\"",
+                                      "\"l\"", "\"l",   "\"k\"", "\"k\""};
+  for (int what = 0; what < 9; what++) {
+    struct ashuf_writer_options options = run_options();
+    struct ashuf_map_output output = ASHUF_MAP_OUTPUT_INIT;
+    struct ashuf_error error = {0};
+    options.memory_limit = what % 2 ? 1 : 0;
+    ashuf_writer *writer = files_open(&options, 3, OUTPUT_INDEX);
+    files_push(writer, 0, 10);
+    struct test_column batch = output_batch(10, 10);
+    struct ArrowArray array = batch.array;
+    struct ArrowArray saved[4] = {array, *array.children[0], *array.children[1],
+                                  *array.children[2]};
+    struct ArrowArray item = *array.children[2]->children[0];
+    other_shape(&array, what);
+    ashuf_status status = ashuf_writer_push(writer, &array, &error);
+    for (int i = 0; i < 3; i++) *batch.array.children[i] = saved[i + 1];
+    *batch.array.children[2]->children[0] = item;
+    expect_status(status, ASHUF_BAD_ARRAY, &error);
+    assert_non_null(array.release);
+    if (strstr(error.message, names[what]) == NULL) fail_msg("%d: %s", what, error.message);
+    column_free(&batch);
+    expect_status(ashuf_writer_finish(writer, &output, &error), ASHUF_OK, &error);
+    assert_int_equal(output.total_rows, 10);
+    ashuf_writer_close(writer);
+    scratch_clear();
+  }
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
 int main(void) {
@@ -165,6 +231,7 @@ int main(void) {
       CASE(t38_a_sink_that_fails_is_aborted_once),
       CASE(another_thread_cancels),
       CASE(t33_a_null_in_a_non_null_column_is_an_error_that_names_the_column),
+      CASE(t33_a_batch_of_another_shape_is_an_error_that_names_the_column),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
