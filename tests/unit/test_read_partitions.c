@@ -35,6 +35,21 @@ static int64_t first_of(int map, int partition, int block) {
   return map * 1000000 + partition * 10000 + block * 100;
 }
 
+/* Index files of both byte orders stand side by side. */
+static void turn_index(const char *name) {
+  size_t size;
+  uint8_t *bytes = scratch_read(name, &size);
+  if (bytes == NULL) abort();
+  for (size_t i = 0; i < size; i += 8) {
+    uint64_t value;
+    memcpy(&value, bytes + i, 8);
+    value = __builtin_bswap64(value);
+    memcpy(bytes + i, &value, 8);
+  }
+  scratch_write(name, bytes, size);
+  free(bytes);
+}
+
 static int setup(void **state) {
   (void)state;
   (void)scratch_begin();
@@ -48,6 +63,8 @@ static int setup(void **state) {
     }
     (void)snprintf(stem, sizeof stem, "shuffle_1_%d_0", map);
     block_file_write(&file, stem, map % 4); /* each algorithm, and none */
+    (void)snprintf(stem, sizeof stem, "shuffle_1_%d_0.index", map);
+    if (map % 3 == 1) turn_index(stem);
     (void)snprintf(stem, sizeof stem, "shuffle_1_%d_0.data", map);
     (void)snprintf(paths_text[map], sizeof paths_text[map], "%s", scratch_path(stem));
     paths[map] = paths_text[map];
@@ -83,7 +100,9 @@ static void expect_range(const struct row_texts *rows, int m0, int m1, int p0, i
 static void t29_ranges_of_maps_and_partitions_are_exactly_the_rows_asked_for(void **state) {
   (void)state;
   static const int ranges[][4] = {{5, 7, 3, 4}, {0, MAPS, 2, 6}, {0, MAPS, 0, PARTITIONS},
-                                  {3, 4, 0, 7}, {7, 8, 6, 7},    {1, 3, 4, 5}};
+                                  {3, 4, 0, 7}, {7, 8, 6, 7},    {1, 3, 4, 5},
+                                  {0, 1, 0, 1}, {0, 1, 6, 7},    {7, 8, 0, 1},
+                                  {7, 8, 4, 5}};
   for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
     const int *r = ranges[i];
     struct ashuf_read_options options = ASHUF_READ_OPTIONS_INIT;
@@ -149,6 +168,39 @@ static void t29_parts_of_a_skewed_partition_have_every_row_once(void **state) {
     rows_free(&sum);
   }
   rows_free(&whole);
+}
+
+/* Of one partition of one map output: more parts than blocks, and an empty partition. */
+static void t29_more_parts_than_blocks(void **state) {
+  (void)state;
+  for (int64_t p = 3; p <= 4; p++) {
+    struct ashuf_read_options options = ASHUF_READ_OPTIONS_INIT;
+    ashuf_schema *schema = NULL;
+    struct test_column like = numbers(0, 0);
+    assert_int_equal(ashuf_schema_import(&like.schema, NULL, &schema, NULL), ASHUF_OK);
+    column_free(&like);
+    options.decode = (struct ashuf_decode_options)ASHUF_DECODE_OPTIONS_INIT;
+    options.decode.expected = schema;
+    options.first_map = 1;
+    options.end_map = 2;
+    options.first_partition = p;
+    options.end_partition = p + 1;
+    for (int32_t parts = 5; parts <= 9; parts++) { /* of 6 blocks */
+      struct row_texts sum = {0};
+      for (int32_t part = 0; part < parts; part++) {
+        struct row_texts rows;
+        options.parts = parts;
+        options.part = part;
+        options.threads = 1 + part % 2;
+        read_rows(&options, &rows);
+        assert_true(rows.batches <= 2);
+        rows_append(&sum, &rows);
+      }
+      expect_range(&sum, 1, 2, (int)p, (int)p + 1);
+      rows_free(&sum);
+    }
+    ashuf_schema_free(schema);
+  }
 }
 
 static void small_blocks_are_put_together_and_large_ones_come_alone(void **state) {
@@ -373,6 +425,7 @@ int main(void) {
       cmocka_unit_test(t29_ranges_of_maps_and_partitions_are_exactly_the_rows_asked_for),
       cmocka_unit_test(ranges_that_are_not_there_are_refused),
       cmocka_unit_test(t29_parts_of_a_skewed_partition_have_every_row_once),
+      cmocka_unit_test(t29_more_parts_than_blocks),
       cmocka_unit_test(small_blocks_are_put_together_and_large_ones_come_alone),
       cmocka_unit_test(threads_give_the_same_batches),
       cmocka_unit_test(t38_a_reader_with_threads_may_be_left_at_any_batch),

@@ -246,10 +246,12 @@ static void projections_give_the_columns_asked_for_in_that_order(void **state) {
     struct row_texts by_number;
     random_shape(&random, &shape);
     const char *path = write_random(&random, &shape);
+    ashuf_schema *expected = schema_of(random_batch(&shape, &random, 1));
     options.target_rows = round % 2 * 25;
     options.threads = 1 + round % 2;
     options.decode = (struct ashuf_decode_options)ASHUF_DECODE_OPTIONS_INIT;
     rows_of_files(&path, 1, &options, &whole);
+    options.decode.expected = round % 4 < 2 ? expected : NULL; /* of the whole block */
     options.decode.n_projection = 2;
     options.decode.projection = numbers;
     rows_of_files(&path, 1, &options, &by_number);
@@ -280,6 +282,7 @@ static void projections_give_the_columns_asked_for_in_that_order(void **state) {
     rows_free(&whole);
     rows_free(&by_name);
     rows_free(&by_number);
+    ashuf_schema_free(expected);
   }
 }
 
