@@ -147,13 +147,46 @@ static void every_call_may_fail(void **state) {
     }
 }
 
+/* With threads a failed call is the same error as without, at every call. */
+static void threads_change_no_error_of_a_call(void **state) {
+  (void)state;
+  for (size_t i = 0; i < WAYS; i++) {
+    struct way two = ways[i];
+    two.threads = 2;
+    int n = count_calls(&ways[i]);
+    assert_int_equal(count_calls(&two), n);
+    for (int call = 1; call <= n; call++) {
+      struct ashuf_error errors[2] = {{0}, {0}};
+      ashuf_status found[2];
+      for (int k = 0; k < 2; k++) {
+        struct ashuf_memory_stats stats = ASHUF_MEMORY_STATS_INIT;
+        ashuf_memory *memory;
+        assert_int_equal(ashuf_memory_new(NULL, &memory, NULL), ASHUF_OK);
+        os_faults_start(FAULT_ERROR, call, EIO);
+        found[k] = read_all(memory, &errors[k], k == 0 ? &ways[i] : &two);
+        assert_int_equal(os_faults_open(), 0);
+        os_faults_stop();
+        ashuf_memory_get_stats(memory, &stats);
+        assert_int_equal(stats.now, 0);
+        ashuf_memory_free(memory);
+      }
+      assert_int_equal(found[1], found[0]);
+      assert_int_equal(errors[1].os_errno, errors[0].os_errno);
+      assert_int_equal(errors[1].site, errors[0].site);
+      assert_string_equal(errors[1].message, errors[0].message);
+    }
+  }
+}
+
 static void interruptions_and_short_reads_change_nothing(void **state) {
   (void)state;
   for (size_t i = 0; i < WAYS; i++)
     for (int n = count_calls(&ways[i]), call = 1; call <= n; call++)
       for (int kind = FAULT_EINTR; kind <= FAULT_SHORT; kind++) {
+        struct way way = ways[i];
+        way.threads = 1 + call % 2;
         os_faults_start((enum os_fault)kind, call, 0);
-        assert_int_equal(read_all(NULL, NULL, &ways[i]), ASHUF_OK);
+        assert_int_equal(read_all(NULL, NULL, &way), ASHUF_OK);
         assert_int_equal(os_faults_open(), 0);
         os_faults_stop();
       }
@@ -187,6 +220,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_allocation_may_fail),
       cmocka_unit_test(every_call_may_fail),
+      cmocka_unit_test(threads_change_no_error_of_a_call),
       cmocka_unit_test(interruptions_and_short_reads_change_nothing),
       cmocka_unit_test(every_limit_is_an_error_or_all_rows_with_threads_too),
   };
