@@ -74,6 +74,25 @@ def test_t10_two_attempts_with_the_batches_permuted():
         assert found[0] == found[1]
 
 
+def test_t10_a_million_rows_over_200_partitions():
+    pa = arrow()
+    some = [pa.record_batch([pa.array(range(b * 10000, (b + 1) * 10000))], ["id"])
+            for b in range(100)]
+    put_batches("one.arrows", some)
+    random.Random(200).shuffle(some)
+    put_batches("two.arrows", some)
+    for attempt, name in (("a", "one.arrows"), ("b", "two.arrows")):
+        write(attempt + "-hash", name, more=("--partitions", "200", "--round-robin=hash"))
+        write(attempt + "-turns", name, more=("--partitions", "200", "--round-robin"))
+    assert compare("a-hash", "b-hash") == []
+    rows = compare("a-turns", "b-turns", BAD_DATA)
+    assert rows and all(row["sum_a"] != row["sum_b"] for row in rows)
+    assert sum(row["rows_a"] for row in rows) == sum(row["rows_b"] for row in rows)
+    assert ashuf("verify", "--compare", "a-turns", "b-turns").err == (
+        f"ashuf: b-turns: other rows than in a-turns in {len(rows)} of 200 partitions, "
+        f"the first of them {rows[0]['partition']}" + MOVED)
+
+
 def test_other_numbers_of_map_outputs_codecs_and_encodings():
     some = batches(12, 100)
     put_batches("all.arrows", some)

@@ -260,6 +260,30 @@ def test_other_schema_names_file_and_column():
           "float64 in small.arrows\n", "small.arrows", "other.arrows", "--partitions", "2")
 
 
+def test_t32_t33_a_type_that_changes_names_the_column_and_leaves_nothing():
+    try:
+        import pyarrow as pa
+    except ImportError as why:
+        raise Skip("no pyarrow") from why
+    for name, kind in (("int32", pa.int32()), ("int64", pa.int64()),
+                       ("us-UTC", pa.timestamp("us", "UTC")), ("us", pa.timestamp("us")),
+                       ("us-LA", pa.timestamp("us", "America/Los_Angeles")),
+                       ("ms-UTC", pa.timestamp("ms", "UTC"))):
+        column = pa.array(range(1000), pa.int64()).cast(kind)
+        with pa.OSFile(name, "wb") as out, pa.ipc.new_stream(out, pa.schema([("c", kind)])) as to:
+            to.write_batch(pa.record_batch([column], ["c"]))
+            to.write_batch(pa.record_batch([column], ["c"]))
+    for first, second, here, there in (
+            ("int32", "int64", "int64", "int32"),
+            ("us-UTC", "us-LA", "timestamp(us, America/Los_Angeles)", "timestamp(us, UTC)"),
+            ("us-UTC", "us", "timestamp(us)", "timestamp(us, UTC)"),
+            ("us-UTC", "ms-UTC", "timestamp(ms, UTC)", "timestamp(us, UTC)")):
+        for more in ((), ("--memory-limit", "1KiB"), ("--threads", "2")):
+            fails(BAD_DATA, f"ashuf: {second}: another schema: column 0 is 'c' {here} here and "
+                  f"'c' {there} in {first}\n", first, second, "--partitions", "3", "--hash", "c",
+                  *more)
+
+
 def test_output_that_cannot_be_a_directory():
     put("small.arrows", small())
     expect(ashuf("write", "small.arrows", "-o", "no/such/parent", "--partitions", "1"), IO, out="",
