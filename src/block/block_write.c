@@ -361,8 +361,17 @@ static ashuf_status next_block(const struct block_job *job, struct cut *cut, boo
   return status;
 }
 
+static bool takes_blocks(const struct block_sink *sink) {
+  return sink != NULL && sink->write != NULL;
+}
+
+/* Nobody takes blocks away, and out holds what it may. */
+static bool is_full(const struct block_job *job, const struct block_sink *sink) {
+  return sink != NULL && sink->write == NULL && job->out->size >= sink->most;
+}
+
 static ashuf_status flush(const struct block_job *job, const struct block_sink *sink) {
-  if (sink == NULL || job->out->size < sink->most) return ASHUF_OK;
+  if (!takes_blocks(sink) || job->out->size < sink->most) return ASHUF_OK;
   ashuf_status status = sink->write(sink->self, job->out, job->error);
   if (status == ASHUF_OK) job->out->size = 0;
   return status;
@@ -378,11 +387,12 @@ static ashuf_status encode(struct block_encoder *encoder, const struct source_se
   job->layout = batch_layout_of(encoder, job->options);
   size_t start = job->out->size;
   bool complete = true;
-  while (cut->taken < cut->selection->n_rows && status == ASHUF_OK && complete) {
+  while (cut->taken < cut->selection->n_rows && status == ASHUF_OK && complete &&
+         !is_full(job, sink)) {
     status = next_block(job, cut, &complete, stats);
     if (status == ASHUF_OK) status = flush(job, sink);
   }
-  if (status != ASHUF_OK && sink == NULL) job->out->size = start;
+  if (status != ASHUF_OK && !takes_blocks(sink)) job->out->size = start;
   return status;
 }
 

@@ -22,9 +22,10 @@ struct block_encode_stats {
   uint64_t bytes;     /* of the blocks */
 };
 
-/* Takes whole blocks away while a large selection is being encoded. */
+/* Takes whole blocks away while a large selection is being encoded, or bounds what is encoded. */
 struct block_sink {
-  /* out holds whole blocks; the encoder empties it afterwards. */
+  /* out holds whole blocks; the encoder empties it afterwards. NULL: encoding ends with the block
+   * by which out comes to hold most bytes, and stats say how many rows were taken. */
   ashuf_status (*write)(void *self, const struct ashuf_buffer *out, struct ashuf_error *error);
   void *self;
   size_t most; /* what out may hold, in bytes, before it is called; BLOCK_SINK_BYTES or less */
@@ -57,8 +58,8 @@ ashuf_status encode_options_check(const struct ashuf_encode_options *own,
 
 /*
  * Appends the selected rows to out as whole blocks, in order. sink may be NULL: then everything
- * stays in out, and out is as it was on failure. options are resolved and checked. stats are
- * added to.
+ * stays in out. Where no sink takes blocks away out is as it was on failure. options are resolved
+ * and checked. stats are added to.
  */
 ashuf_status block_encode_selection(struct block_encoder *encoder, const struct source_set *set,
                                     const struct selection *selection,

@@ -105,13 +105,14 @@ struct encode_job {
   const struct source_set *set;
   const struct ashuf_encode_options *options;
   const row_id *ids;
+  struct block_sink bound;
   struct encode_task *tasks;
 };
 
 static ashuf_status encode_task(void *self, struct encode_worker *worker, size_t i) {
   const struct encode_job *job = self;
   struct encode_task *task = &job->tasks[i];
-  struct part_job own = {job->set, job->options, &worker->out, NULL, &task->stats};
+  struct part_job own = {job->set, job->options, &worker->out, &job->bound, &task->stats};
   ashuf_status status;
   task->worker = (int)(worker - worker->pool->workers);
   task->start = worker->out.size;
@@ -125,13 +126,15 @@ static ashuf_status encode_task(void *self, struct encode_worker *worker, size_t
   if (status != ASHUF_OK && task->n_parts == 0)
     (void)part_error(task->parts->partition, status, &worker->error);
   task->size = worker->out.size - task->start;
+  task->stopped = worker->out.size >= job->bound.most && task->taken < task->rows.n_rows;
   return status;
 }
 
 ashuf_status encode_pool_run(struct encode_pool *pool, const struct source_set *set,
                              const struct ashuf_encode_options *options, const row_id *ids,
-                             struct encode_task *tasks, size_t n, struct ashuf_error *error) {
-  struct encode_job job = {set, options, ids, tasks};
+                             size_t most, struct encode_task *tasks, size_t n,
+                             struct ashuf_error *error) {
+  struct encode_job job = {set, options, ids, {.most = most}, tasks};
   for (int i = 0; i < pool->n_workers; i++) pool->workers[i].out.size = 0;
   return encode_pool_do(pool, encode_task, &job, n, error);
 }

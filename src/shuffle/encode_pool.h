@@ -24,6 +24,7 @@ struct encode_task {
   bool more_follows;        /* write the blocks alone that no further row could change */
   /* Results: */
   int64_t taken; /* rows written */
+  bool stopped;  /* not all that there are to write: the worker's buffer holds what it may */
   int worker;    /* whose buffer has the blocks, at: */
   size_t start;
   size_t size;
@@ -71,10 +72,11 @@ void encode_pool_free(struct encode_pool *pool);
 ashuf_status encode_pool_do(struct encode_pool *pool, pool_function function, void *self, size_t n,
                             struct ashuf_error *error);
 
-/* Does all tasks; the blocks of task i are then in the buffer of its worker. ids are what parts
- * count in. */
+/* Does all tasks, as far as no worker's buffer comes to hold more than most bytes and a block; the
+ * blocks of task i are then in the buffer of its worker. ids are what parts count in. */
 ashuf_status encode_pool_run(struct encode_pool *pool, const struct source_set *set,
                              const struct ashuf_encode_options *options, const row_id *ids,
-                             struct encode_task *tasks, size_t n, struct ashuf_error *error);
+                             size_t most, struct encode_task *tasks, size_t n,
+                             struct ashuf_error *error);
 
 #endif /* ASHUF_SHUFFLE_ENCODE_POOL_H */

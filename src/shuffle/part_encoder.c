@@ -11,7 +11,7 @@
 /* Bytes beside the rows of a staged block, and what its last piece may take too much. */
 #define STAGE_SLACK ((size_t)128 << 10)
 /* What a staged block may take: rows are as wide as those before them, about. */
-#define STAGE_BODY ((uint64_t)16 << 20)
+#define STAGE_BODY ((size_t)16 << 20)
 
 ashuf_status part_encoder_init(struct part_encoder *encoder, ashuf_memory *memory,
                                struct ashuf_error *error) {
@@ -98,14 +98,16 @@ ashuf_status part_encode_rows(struct part_encoder *encoder, const struct part_jo
   if (more_follows)
     return block_encode_full(encoder->encoder, job->set, &best, job->options, job->out, job->sink,
                              job->stats, taken, error);
-  *taken = rows->n_rows;
-  return block_encode_selection(encoder->encoder, job->set, &best, job->options, job->out,
-                                job->sink, job->stats, error);
+  int64_t before = job->stats->rows;
+  status = block_encode_selection(encoder->encoder, job->set, &best, job->options, job->out,
+                                  job->sink, job->stats, error);
+  *taken = job->stats->rows - before;
+  return status;
 }
 
 /* ---- Staging ------------------------------------------------------------------------------ */
 
-/* A block of all the rows, codec NONE. */
+/* One block of all the rows, codec NONE, or of the first ones where it would be too large. */
 static ashuf_status encode_stage(struct part_encoder *encoder, const struct part_job *job,
                                  const row_id *ids, int64_t n_rows, bool *whole,
                                  struct ashuf_error *error) {
@@ -118,13 +120,15 @@ static ashuf_status encode_stage(struct part_encoder *encoder, const struct part
   given.max_body = STAGE_BODY;
   encode_options_resolve(&own, &given);
   encoder->block.size = 0;
+  const struct block_sink bound = {.most = STAGE_SKEW + 1};
   size_t expected = (size_t)n_rows * (encoder->row_bytes + encoder->row_bytes / 8) + STAGE_SLACK;
+  if (expected > STAGE_BODY + STAGE_SLACK) expected = STAGE_BODY + STAGE_SLACK;
   if (!buffer_reserve_exact(&encoder->block, encoder->memory, expected))
     return error_memory(error, SITE_PART_MEMORY, encoder->memory, expected);
   encoder->block.size = STAGE_SKEW;
   ashuf_status status = block_encode_selection(encoder->encoder, job->set, &all, &own,
-                                               &encoder->block, NULL, &stats, error);
-  *whole = stats.blocks == 1;
+                                               &encoder->block, &bound, &stats, error);
+  *whole = stats.rows == n_rows;
   encoder->row_bytes = encoder->block.size / (size_t)n_rows;
   return status;
 }
@@ -194,14 +198,15 @@ static ashuf_status encode_parts(struct part_encoder *encoder, const struct part
     struct row_range range = {part->first - parts[0].first, part->n_rows};
     struct selection rows = {.n_rows = part->n_rows};
     size_t start = job->out->size;
-    int64_t taken;
+    part->taken = 0;
+    part->size = 0;
     if (staged) {
       rows.ranges = &range;
       rows.n_ranges = 1;
     } else {
       rows.ids = ids + part->first;
     }
-    ashuf_status status = part_encode_rows(encoder, job, &rows, false, &taken, error);
+    ashuf_status status = part_encode_rows(encoder, job, &rows, false, &part->taken, error);
     if (status != ASHUF_OK) return part_error(part->partition, status, error);
     part->size = job->out->size - start;
   }

@@ -37,7 +37,7 @@ struct part_job {
   const struct source_set *set;
   const struct ashuf_encode_options *options;
   struct ashuf_buffer *out;
-  const struct block_sink *sink; /* may be NULL */
+  const struct block_sink *sink;
   struct block_encode_stats *stats;
 };
 
@@ -47,7 +47,9 @@ struct round_part {
   bool more_follows; /* rows that are not in the list yet: a block they could join waits */
   size_t first;
   int64_t n_rows;
-  size_t size; /* result: bytes of its blocks */
+  /* Results: */
+  int64_t taken; /* rows encoded */
+  size_t size;   /* bytes of their blocks */
 };
 
 ashuf_status part_encoder_init(struct part_encoder *encoder, ashuf_memory *memory,
@@ -56,14 +58,16 @@ ashuf_status part_encoder_init(struct part_encoder *encoder, ashuf_memory *memor
 void part_encoder_free(struct part_encoder *encoder);
 
 /* The blocks of rows that follow one another in a partition; more_follows: those alone that no
- * further row could change. *taken: rows written. On failure out is as block_encode_full says. */
+ * further row could change. *taken: rows written, which are all there are to write unless the sink
+ * only bounds out. On failure out is as block_encode_full says. */
 ashuf_status part_encode_rows(struct part_encoder *encoder, const struct part_job *job,
                               const struct selection *rows, bool more_follows, int64_t *taken,
                               struct ashuf_error *error);
 
 /*
- * The blocks of whole partitions whose ids follow one another; each part's size is set. job->sink
- * is NULL. On failure, which names the partition, out has the blocks of the parts before.
+ * The blocks of whole partitions whose ids follow one another; each part's taken and size are set.
+ * job->sink bounds out: rows may share what is large and be many times what they take in memory.
+ * On failure, which names the partition, out has the blocks of the parts before.
  */
 ashuf_status part_encode_whole(struct part_encoder *encoder, const struct part_job *job,
                                const row_id *ids, struct round_part *parts, size_t n,

@@ -17,7 +17,10 @@ static ashuf_status write_list(ashuf_writer *writer, int32_t partition, struct a
   for (int64_t at = 0; at < rows.n_rows;) {
     int64_t most = room(writer);
     int64_t n = rows.n_rows - at < most ? rows.n_rows - at : most;
-    struct round_part part = {partition, at + n < rows.n_rows, first + (size_t)at, n, 0};
+    struct round_part part = {.partition = partition,
+                              .more_follows = at + n < rows.n_rows,
+                              .first = first + (size_t)at,
+                              .n_rows = n};
     ashuf_status status = round_add(writer, &part, error);
     if (status != ASHUF_OK) return status;
     if (!part.more_follows) break;

@@ -162,8 +162,10 @@ static ashuf_status run_round(struct merge *merge) {
 }
 
 static ashuf_status add_part(struct merge *merge, int32_t partition, bool more_follows) {
-  struct round_part part = {partition, more_follows, merge->part,
-                            (int64_t)(merge->n_ids - merge->part), 0};
+  struct round_part part = {.partition = partition,
+                            .more_follows = more_follows,
+                            .first = merge->part,
+                            .n_rows = (int64_t)(merge->n_ids - merge->part)};
   return round_add(merge->writer, &part, merge->error);
 }
 

@@ -136,20 +136,10 @@ static ashuf_status end_part(ashuf_writer *writer, const struct round_part *part
   return part->more_follows ? ASHUF_OK : end_partition(writer, part->partition, error);
 }
 
-/* Writes the blocks of whole partitions. */
-static ashuf_status put_parts(ashuf_writer *writer, const struct encode_task *task,
-                              const uint8_t *bytes, int64_t *taken, struct ashuf_error *error) {
-  for (size_t i = 0; i < task->n_parts; i++) {
-    const struct round_part *part = &task->parts[i];
-    struct writing writing = {writer, part->partition};
-    ashuf_status status = ASHUF_OK;
-    if (part->size != 0) status = put(&writing, bytes, part->size, error);
-    if (status == ASHUF_OK) status = end_part(writer, part, part->n_rows, error);
-    if (status != ASHUF_OK) return part_error(part->partition, status, error);
-    bytes += part->size;
-    *taken = part->n_rows;
-  }
-  return ASHUF_OK;
+/* What may wait in a buffer to be written. Blocks of a round take about what its rows do, unless
+ * rows share values that each block gets of its own. */
+static size_t most_waiting(const ashuf_writer *writer) {
+  return (size_t)(writer->round_bytes + writer->round_bytes / 2);
 }
 
 /* ---- One thread --------------------------------------------------------------------------- */
@@ -168,16 +158,40 @@ static ashuf_status encode_here(ashuf_writer *writer, int32_t partition,
   return status == ASHUF_OK ? put_blocks(&writing, &writer->blocks, error) : status;
 }
 
+/* Writes the blocks of whole partitions. Where encoding stopped, what follows is encoded here. */
+static ashuf_status put_parts(ashuf_writer *writer, const struct encode_task *task,
+                              const row_id *ids, const uint8_t *bytes, int64_t *taken,
+                              struct ashuf_error *error) {
+  for (size_t i = 0; i < task->n_parts; i++) {
+    const struct round_part *part = &task->parts[i];
+    struct writing writing = {writer, part->partition};
+    ashuf_status status = ASHUF_OK;
+    if (part->size != 0) {
+      status = put(&writing, bytes, part->size, error);
+      bytes += part->size;
+    }
+    struct selection rest = {.n_rows = part->n_rows - part->taken,
+                             .ids = ids + part->first + part->taken};
+    if (status == ASHUF_OK && rest.n_rows != 0)
+      status = encode_here(writer, part->partition, &rest, false, taken, error);
+    if (status == ASHUF_OK) status = end_part(writer, part, part->n_rows, error);
+    if (status != ASHUF_OK) return part_error(part->partition, status, error);
+    *taken = part->n_rows;
+  }
+  return ASHUF_OK;
+}
+
 static ashuf_status encode_parts_here(ashuf_writer *writer, const row_id *ids,
                                       const struct encode_task *task, int64_t *taken,
                                       struct ashuf_error *error) {
-  struct part_job job = {&writer->store.set, &writer->options.encode, &writer->blocks, NULL,
+  struct block_sink bound = {.most = most_waiting(writer)};
+  struct part_job job = {&writer->store.set, &writer->options.encode, &writer->blocks, &bound,
                          &writer->stats};
   writer->blocks.size = 0;
   ashuf_status status = part_encode_whole(&writer->pool.workers[0].encoder, &job, ids, task->parts,
                                           task->n_parts, error);
   if (status != ASHUF_OK) return status;
-  return put_parts(writer, task, writer->blocks.data, taken, error);
+  return put_parts(writer, task, ids, writer->blocks.data, taken, error);
 }
 
 static ashuf_status run_alone(ashuf_writer *writer, const row_id *ids, size_t n, int64_t *taken,
@@ -203,8 +217,8 @@ static const uint8_t *blocks_of(const ashuf_writer *writer, const struct encode_
   return task->size == 0 ? NULL : writer->pool.workers[task->worker].out.data + task->start;
 }
 
-/* Writes what the tasks of one part made, up to where one block ended early; what follows is
- * encoded again from there. */
+/* Writes what the tasks of one part made, up to where one block ended early or encoding stopped;
+ * what follows is encoded again from there. */
 static ashuf_status put_pieces(ashuf_writer *writer, const struct encode_task *tasks, size_t n,
                                const row_id *ids, int64_t *taken, struct ashuf_error *error) {
   const struct round_part *part = tasks->parts;
@@ -217,7 +231,7 @@ static ashuf_status put_pieces(ashuf_writer *writer, const struct encode_task *t
     if (task->size != 0) status = put(&writing, blocks_of(writer, task), task->size, error);
     add_stats(&writer->stats, &task->stats);
     rows += task->taken;
-    whole = task->taken == task->rows.n_rows || i + 1 == n;
+    whole = !task->stopped && (task->taken == task->rows.n_rows || i + 1 == n);
   }
   *taken = rows;
   if (status != ASHUF_OK || whole) return status;
@@ -235,7 +249,7 @@ static ashuf_status put_next(ashuf_writer *writer, const struct encode_task *tas
   *used = 1;
   if (tasks->n_parts != 0) {
     add_stats(&writer->stats, &tasks->stats);
-    return put_parts(writer, tasks, blocks_of(writer, tasks), taken, error);
+    return put_parts(writer, tasks, ids, blocks_of(writer, tasks), taken, error);
   }
   while (*used < n && tasks[*used].parts == tasks->parts) (*used)++;
   ashuf_status status = put_pieces(writer, tasks, *used, ids, taken, error);
@@ -247,7 +261,7 @@ static ashuf_status run_together(ashuf_writer *writer, const row_id *ids, size_t
                                  struct ashuf_error *error) {
   const struct encode_task *tasks = writer->round.tasks;
   ashuf_status status = encode_pool_run(&writer->pool, &writer->store.set, &writer->options.encode,
-                                        ids, writer->round.tasks, n, error);
+                                        ids, most_waiting(writer), writer->round.tasks, n, error);
   if (status == ASHUF_OK && atomic_load(&writer->cancelled))
     return writer_report(writer, 0, 0, error);
   for (size_t i = 0, used; i < n && status == ASHUF_OK; i += used)

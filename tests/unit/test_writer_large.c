@@ -195,10 +195,8 @@ static void t30_a_writer_counts_offsets_above_4_gib(void **state) {
   struct os_calls calls = *os_system();
   calls.write = write_sparse;
   os_replace(&calls);
-  writer_round_bytes = 200; /* no partitions encoded together: their blocks leave one by one */
   ashuf_status status = write_heavy(heavy_rows(ROWS, size), PARTITIONS, &error);
   os_replace(NULL);
-  writer_round_bytes = 0;
   if (status == ASHUF_IO && (error.os_errno == EFBIG || error.os_errno == ENOSPC)) skip();
   expect_status(status, ASHUF_OK, &error);
   expect_offsets(PARTITIONS, (uint64_t)4 << 30);

@@ -133,10 +133,74 @@ static void t16_shared_values_are_stored_once_a_block_spilled_or_not(void **stat
   }
 }
 
+static int count_bytes(void *sum, const void *bytes, size_t size) {
+  (void)bytes;
+  *(uint64_t *)sum += size;
+  return 0;
+}
+
+/* n rows of a key and a dictionary's one value of a MiB. */
+static struct test_column rows_of_one_value(int64_t n) {
+  const size_t size = (size_t)1 << 20;
+  char *value = malloc(size + 1);
+  int64_t *keys = calloc((size_t)n, sizeof *keys);
+  int64_t *zeros = calloc((size_t)n, sizeof *zeros);
+  if (value == NULL || keys == NULL || zeros == NULL) abort();
+  memset(value, 'v', size);
+  value[size] = 0;
+  for (int64_t i = 0; i < n; i++) keys[i] = i;
+  const char *values[] = {value};
+  struct test_column columns[] = {
+      column_int64("k", keys, NULL, n),
+      column_dictionary("d", "i", zeros, NULL, n, column_strings("", "u", values, 1))};
+  free(value);
+  free(keys);
+  free(zeros);
+  return batch_of(columns, 2);
+}
+
+/* A row takes a few bytes in memory and a MiB in its block: what is encoded at once is bounded by
+ * what comes out. */
+static void rows_that_share_a_large_value_stay_within_the_limit(void **state) {
+  (void)state;
+  enum { ROWS = 300, PARTITIONS = 30 };
+  for (int i = 0; i < 4; i++) {
+    struct ashuf_memory_stats stats = ASHUF_MEMORY_STATS_INIT;
+    struct ashuf_writer_options options = run_options();
+    struct ashuf_sink sink = ASHUF_SINK_INIT;
+    struct ashuf_error error = {0};
+    ashuf_writer *writer = NULL;
+    uint64_t bytes = 0;
+    struct test_column model = rows_of_one_value(1);
+    ashuf_partitioner *partitioner = output_partitioner(&model.schema, PARTITIONS);
+    column_free(&model);
+    sink.user_data = &bytes;
+    sink.bytes = count_bytes;
+    assert_int_equal(ashuf_memory_new(NULL, &options.memory, NULL), ASHUF_OK);
+    options.threads = 1 + i % 2;
+    options.encode.codec = ASHUF_CODEC_NONE;
+    options.encode.max_body = (uint64_t)4 << 20;
+    options.encode.dictionaries = i < 2 ? ASHUF_DICTIONARIES_PLAIN : ASHUF_DICTIONARIES_KEEP;
+    options.memory_limit = 32 << 20;
+    expect_status(ashuf_writer_open_sink(partitioner, &options, &sink, &writer, &error), ASHUF_OK,
+                  &error);
+    ashuf_partitioner_free(partitioner);
+    struct ArrowArray array = output_array(rows_of_one_value(ROWS));
+    expect_status(ashuf_writer_push(writer, &array, &error), ASHUF_OK, &error);
+    expect_status(ashuf_writer_finish(writer, NULL, &error), ASHUF_OK, &error);
+    ashuf_writer_close(writer);
+    ashuf_memory_get_stats(options.memory, &stats);
+    ashuf_memory_free(options.memory);
+    assert_true(bytes >= (i < 2 ? (uint64_t)ROWS : (uint64_t)PARTITIONS) << 20);
+    assert_true(stats.peak <= (32 << 20) / 20 * 21 + (16 << 20));
+  }
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      CASE(rows_that_share_a_large_value_stay_within_the_limit),
       CASE(t22_memory_stays_near_the_limit_whatever_it_is),
       CASE(t16_shared_values_are_stored_once_a_block_spilled_or_not),
   };
