@@ -43,7 +43,7 @@ static int see_schema(struct job *job, const struct ipc_input *input) {
     return placement_open(&job->placement, &given->placement, (int32_t)given->partitions.value,
                           job->schema, job->inputs);
   }
-  if (ashuf_schema_equal(job->schema, input->schema)) return EXIT_GOOD;
+  if (ashuf_schema_same_arrays(job->schema, input->schema)) return EXIT_GOOD;
   return schema_tell_difference(input->path, input->schema, job->inputs->list[0], job->schema, 0);
 }
 
@@ -239,8 +239,11 @@ const struct command command_write = {
     "                   [OPTION]...",
     "Reads each INPUT, an Arrow IPC file or stream ('-': a stream on standard input), and writes\n"
     "its rows as one map output: DIR/shuffle_0_M_0.data and .index, M counting the inputs from 0.\n"
-    "All inputs must have the same schema. Rows keep their order inside a partition. LZ4 and\n"
-    "Zstandard body compression of the inputs is undone.\n"
+    "All inputs must have the same schema; time zones are labels, and those of the first are "
+    "kept.\n"
+    "Rows keep their order inside a partition. LZ4 and Zstandard body compression of the inputs "
+    "is\n"
+    "undone.\n"
     "\n"
     "The rows of one input are held in memory; beyond --memory-limit they go to spill files that\n"
     "have no name. The bytes written are the same.\n"

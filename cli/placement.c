@@ -184,7 +184,7 @@ static int sample_input(ashuf_range_sampler *sampler, int32_t number, const ashu
   struct ashuf_error error;
   const char *path = inputs->list[number];
   if (ipc_input_open(&input, path, &error) != ASHUF_OK) return fail_error(path, &error);
-  int status = ashuf_schema_equal(schema, input.schema)
+  int status = ashuf_schema_same_arrays(schema, input.schema)
                    ? sample_rows(sampler, number, &input)
                    : schema_tell_difference(path, input.schema, inputs->list[0], schema, 0);
   ipc_input_close(&input);

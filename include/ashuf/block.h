@@ -118,6 +118,9 @@ ASHUF_API ashuf_status ashuf_schema_format_type(const ashuf_schema *schema, int6
                                                 struct ashuf_error *error);
 /* 1 where both have the same columns: names, types, nullability; metadata is not compared. */
 ASHUF_API int ashuf_schema_equal(const ashuf_schema *a, const ashuf_schema *b);
+/* The same, but time zones may differ: they are labels of values that are counted from the same
+ * instant, so batches of one schema can be pushed to a writer of the other. */
+ASHUF_API int ashuf_schema_same_arrays(const ashuf_schema *a, const ashuf_schema *b);
 
 /* ---- Decode ----------------------------------------------------------------------------- */
 

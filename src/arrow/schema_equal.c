@@ -16,32 +16,50 @@ static bool storage_equal(const struct field *a, const struct field *b) {
   return memcmp(a->type_ids, b->type_ids, (size_t)a->n_children) == 0;
 }
 
-static bool parameters_equal(const struct field *a, const struct field *b) {
-  return storage_equal(a, b) && text_equal(a->timezone, b->timezone);
-}
-
-static bool type_equal(const struct field *a, const struct field *b) {
-  if (!parameters_equal(a, b)) return false;
-  for (int32_t i = 0; i < a->n_children; i++)
-    if (!field_equal(&a->children[i], &b->children[i])) return false;
-  if (a->dictionary == NULL || b->dictionary == NULL) return a->dictionary == b->dictionary;
-  return a->dictionary_ordered == b->dictionary_ordered && type_equal(a->dictionary, b->dictionary);
-}
-
 static bool name_equal(const struct field *a, const struct field *b) {
   return a->name_size == b->name_size && memcmp(a->name, b->name, a->name_size) == 0;
 }
 
+enum labels { LABELS_COUNT, LABELS_ARE_FREE };
+
+static bool fields_match(const struct field *a, const struct field *b, enum labels labels);
+
+static bool types_match(const struct field *a, const struct field *b, enum labels labels) {
+  if (!storage_equal(a, b)) return false;
+  if (labels == LABELS_COUNT && !text_equal(a->timezone, b->timezone)) return false;
+  for (int32_t i = 0; i < a->n_children; i++)
+    if (!fields_match(&a->children[i], &b->children[i], labels)) return false;
+  if (a->dictionary == NULL || b->dictionary == NULL) return a->dictionary == b->dictionary;
+  return a->dictionary_ordered == b->dictionary_ordered &&
+         types_match(a->dictionary, b->dictionary, labels);
+}
+
+static bool fields_match(const struct field *a, const struct field *b, enum labels labels) {
+  return name_equal(a, b) && a->nullable == b->nullable && types_match(a, b, labels);
+}
+
+static bool schemas_match(const ashuf_schema *a, const ashuf_schema *b, enum labels labels) {
+  if (a == NULL || b == NULL || a == b) return a == b;
+  if (a->n_columns != b->n_columns) return false;
+  for (int32_t i = 0; i < a->n_columns; i++)
+    if (!fields_match(&a->columns[i], &b->columns[i], labels)) return false;
+  return true;
+}
+
+static bool type_equal(const struct field *a, const struct field *b) {
+  return types_match(a, b, LABELS_COUNT);
+}
+
 bool field_equal(const struct field *a, const struct field *b) {
-  return name_equal(a, b) && a->nullable == b->nullable && type_equal(a, b);
+  return fields_match(a, b, LABELS_COUNT);
 }
 
 int ashuf_schema_equal(const ashuf_schema *a, const ashuf_schema *b) {
-  if (a == NULL || b == NULL || a == b) return a == b;
-  if (a->n_columns != b->n_columns) return 0;
-  for (int32_t i = 0; i < a->n_columns; i++)
-    if (!field_equal(&a->columns[i], &b->columns[i])) return 0;
-  return 1;
+  return schemas_match(a, b, LABELS_COUNT);
+}
+
+int ashuf_schema_same_arrays(const ashuf_schema *a, const ashuf_schema *b) {
+  return schemas_match(a, b, LABELS_ARE_FREE);
 }
 
 static ashuf_status name_differs(const struct field *expected, const struct field *found,
