@@ -259,13 +259,15 @@ ashuf_status batch_check_used_up(struct batch_walk *walk) {
   return ASHUF_OK;
 }
 
-/* IPC buffers of a field: its type's, data buffers of views, the validity that unions once had. */
+/* IPC buffers of a field: its type's, data buffers of views, the validity that V4 has in front of
+ * unions, and perhaps of run ends. */
 static ashuf_status count_buffers(struct batch_walk *walk, const struct field *field,
                                   int64_t *count) {
   const struct type_info *info = type_info(field->type);
   bool is_union = info->layout == LAYOUT_SPARSE || info->layout == LAYOUT_DENSE;
   int64_t more = is_union && walk->version < METADATA_V5 ? 1 : 0;
   ashuf_status status = ASHUF_OK;
+  if (info->layout == LAYOUT_RUN_ENDS && walk->runs_have_validity) more = 1;
   if (info->layout == LAYOUT_VIEWS) status = batch_next_variadic(walk, &more);
   *count = info->buffers + more;
   return status;
@@ -319,13 +321,16 @@ ashuf_status batch_read(const ashuf_schema *schema, const struct message *messag
                         struct body *body, struct dictionary_table *dictionaries,
                         const struct batch_read_options *options, ashuf_memory *memory,
                         struct ArrowArray *out, struct ashuf_error *error) {
-  struct batch_walk walk = {.header = &message->batch,
-                            .body = body,
-                            .options = options,
-                            .dictionaries = dictionaries,
-                            .error = error,
-                            .metadata_offset = message->offset,
-                            .version = message->version};
+  struct batch_walk walk = {
+      .header = &message->batch,
+      .body = body,
+      .options = options,
+      .dictionaries = dictionaries,
+      .error = error,
+      .metadata_offset = message->offset,
+      .version = message->version,
+      .runs_have_validity = batch_has_run_validity(&message->batch, message->version,
+                                                   schema->columns, schema->n_columns)};
   if (message->batch.length < 0)
     return error_at(error, ASHUF_BAD_BATCH, SITE_NODE_LENGTH, message->offset,
                     "negative batch length");

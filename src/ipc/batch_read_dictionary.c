@@ -57,6 +57,7 @@ static ashuf_status read_dictionary_values(struct batch_walk *walk, struct dicti
   inner.options = &options;
   inner.metadata_offset = entry->offset;
   inner.version = entry->version;
+  inner.runs_have_validity = batch_has_run_validity(&entry->header, entry->version, field, 1);
   inner.node = inner.buffer = inner.variadic = 0;
   if (entry->read_in != walk->dictionaries->n_batches) batch_holder_keep(walk->holder, entry->body);
   entry->read_in = walk->dictionaries->n_batches;

@@ -21,6 +21,7 @@ struct batch_walk {
   uint32_t buffer;
   uint32_t variadic;
   int version;
+  bool runs_have_validity; /* by batch_has_run_validity */
 };
 
 struct span {
@@ -104,6 +105,9 @@ ashuf_status batch_read_list_views(struct batch_walk *walk, const struct field *
                                    struct ArrowArray *out);
 ashuf_status batch_read_union(struct batch_walk *walk, const struct field *field,
                               const struct ipc_node *node, struct ArrowArray *out);
+/* Whether run ends of this message, whose columns are fields, have a validity buffer. */
+bool batch_has_run_validity(const struct batch_header *header, int version,
+                            const struct field *fields, int32_t n_fields);
 ashuf_status batch_read_runs(struct batch_walk *walk, const struct field *field,
                              const struct ipc_node *node, struct ArrowArray *out);
 

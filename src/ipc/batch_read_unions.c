@@ -12,9 +12,9 @@ static ashuf_status refuse_nulls(struct batch_walk *walk, const struct ipc_node 
 /* ---- Unions ------------------------------------------------------------------------------- */
 
 /* Up to V4 a validity bitmap stands in front: without nulls it is ignored, whatever it holds. */
-static ashuf_status skip_validity(struct batch_walk *walk) {
+static ashuf_status skip_validity(struct batch_walk *walk, bool is_there) {
   struct span span;
-  return walk->version >= METADATA_V5 ? ASHUF_OK : batch_next_buffer(walk, &span);
+  return is_there ? batch_next_buffer(walk, &span) : ASHUF_OK;
 }
 
 static ashuf_status check_type_ids(struct batch_walk *walk, const struct field *field,
@@ -45,7 +45,7 @@ ashuf_status batch_read_union(struct batch_walk *walk, const struct field *field
   struct span ids;
   struct span offsets = {NULL, 0, 0};
   ashuf_status status = refuse_nulls(walk, node);
-  if (status == ASHUF_OK) status = skip_validity(walk);
+  if (status == ASHUF_OK) status = skip_validity(walk, walk->version < METADATA_V5);
   if (status == ASHUF_OK) status = batch_next_values(walk, NULL, out->length, 1, &ids);
   if (status == ASHUF_OK && dense)
     status = batch_next_values(walk, field, out->length, 4, &offsets);
@@ -83,9 +83,37 @@ static ashuf_status check_ends(struct batch_walk *walk, const struct field *fiel
                     out->length);
 }
 
+/* Adds up the buffers of fields in a V4 message, but for data buffers of views; returns how many of
+ * the fields are run ends. */
+static uint64_t count_runs(const struct field *fields, int32_t n_fields, uint64_t *buffers) {
+  uint64_t runs = 0;
+  for (int32_t i = 0; i < n_fields; i++) {
+    const struct type_info *info = type_info(fields[i].type);
+    bool is_union = info->layout == LAYOUT_SPARSE || info->layout == LAYOUT_DENSE;
+    *buffers += (uint64_t)info->buffers + (is_union ? 1 : 0);
+    runs += info->layout == LAYOUT_RUN_ENDS ? 1 : 0;
+    runs += count_runs(fields[i].children, fields[i].n_children, buffers);
+  }
+  return runs;
+}
+
+/* Run ends came after V4. A writer of both may give them the validity buffer that everything but
+ * Null had then (pyarrow does) or none: the number of buffers tells. Were it wrong, the lists would
+ * not come out even. */
+bool batch_has_run_validity(const struct batch_header *header, int version,
+                            const struct field *fields, int32_t n_fields) {
+  if (version >= METADATA_V5) return false;
+  uint64_t buffers = 0;
+  uint64_t runs = count_runs(fields, n_fields, &buffers);
+  for (uint32_t i = 0; i < header->n_variadic; i++)
+    buffers += load_u64(header->variadic + (size_t)i * sizeof(int64_t));
+  return runs != 0 && header->n_buffers == buffers + runs;
+}
+
 ashuf_status batch_read_runs(struct batch_walk *walk, const struct field *field,
                              const struct ipc_node *node, struct ArrowArray *out) {
   ashuf_status status = refuse_nulls(walk, node);
+  if (status == ASHUF_OK) status = skip_validity(walk, walk->runs_have_validity);
   if (status == ASHUF_OK) status = batch_read_children(walk, field, out);
   return status == ASHUF_OK ? check_ends(walk, field, out) : status;
 }

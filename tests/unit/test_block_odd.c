@@ -279,6 +279,26 @@ static void t43_legacy_prefixes_nodes_at_4_mod_8_and_every_end_are_read(void **s
   ashuf_buffer_free(&good);
 }
 
+/* Other writers give them a validity buffer there, as tests/interop shows. */
+static void t43_run_ends_of_v4_are_read_without_a_validity_buffer(void **state) {
+  (void)state;
+  struct test_random random = {43};
+  const int64_t ends[] = {2, 5, 9};
+  struct test_column values = column_random("values", "u", &random, 1, 3);
+  struct test_column column = column_runs("c", "i", ends, 3, 9, values);
+  struct test_column batch = batch_of(&column, 1);
+  struct ashuf_buffer today = stream_of_batch(&batch, ASHUF_LAYOUT_COMPACT);
+  struct ashuf_buffer stream = legacy_stream(&today, METADATA_V4);
+  struct ashuf_buffer block = block_around(&stream, 1, ASHUF_CODEC_NONE, false);
+  ashuf_ctx *ctx = context_in(NULL);
+  assert_int_equal(expect_blocks_equal(ctx, &block, NULL, &batch, NULL, 0), 1);
+  ashuf_ctx_free(ctx);
+  ashuf_buffer_free(&block);
+  ashuf_buffer_free(&stream);
+  ashuf_buffer_free(&today);
+  column_free(&batch);
+}
+
 /* ---- T51 ---------------------------------------------------------------------------------- */
 
 static bool is_flagged(const struct ashuf_buffer *block) { return (block->data[16] & 0x80) != 0; }
@@ -465,6 +485,7 @@ int main(void) {
       cmocka_unit_test(t42_our_writer_counts_nulls_and_zeroes_what_is_under_them),
       cmocka_unit_test(t43_a_big_endian_stream_is_refused),
       cmocka_unit_test(t43_legacy_prefixes_nodes_at_4_mod_8_and_every_end_are_read),
+      cmocka_unit_test(t43_run_ends_of_v4_are_read_without_a_validity_buffer),
       cmocka_unit_test(t51_every_type_with_offsets_is_read_in_every_codec),
       cmocka_unit_test(t51_a_first_offset_above_0_is_read),
       cmocka_unit_test(t51_the_flag_means_nothing_without_offsets),
