@@ -21,8 +21,9 @@
 #include <ashuf/block.h>
 #include <stdatomic.h>
 
-/* Levels of nested fields a schema may have; columns are level 1. */
-#define MAX_FIELD_DEPTH 60
+/* Levels of nested fields a schema may have; columns are level 1. As many as fit the 64 levels of
+ * tables that other readers allow: message and schema above the fields, a type below. */
+#define MAX_FIELD_DEPTH 61
 /* Fields a schema may have, nested ones and dictionary values included: no counter overflows. */
 #define MAX_FIELDS (1 << 20)
 

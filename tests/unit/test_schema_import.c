@@ -302,9 +302,9 @@ static void depth_has_a_limit(void **state) {
   assert_int_equal(schema->depth, MAX_FIELD_DEPTH);
   ashuf_schema_free(schema);
   expect_refused(schema_node_batch(nested_lists(MAX_FIELD_DEPTH + 1)), ASHUF_BAD_SCHEMA,
-                 SITE_SCHEMA_DEPTH, "deeper than 60 levels");
+                 SITE_SCHEMA_DEPTH, "deeper than 61 levels");
   expect_refused(schema_node_batch(nested_lists(10000)), ASHUF_BAD_SCHEMA, SITE_SCHEMA_DEPTH,
-                 "deeper than 60 levels");
+                 "deeper than 61 levels");
 }
 
 static void shared_children_cannot_multiply_without_end(void **state) {
