@@ -6,6 +6,7 @@
 #include "support/writer_files.h"
 #include "support/writer_runs.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +85,8 @@ static void t23_a_spill_of_nothing_does_nothing(void **state) {
   ashuf_writer_close(writer);
 }
 
-/* A host that grants so many bytes and no more. */
+/* A host that grants so many bytes and no more, to any thread. */
+static pthread_mutex_t grants_lock = PTHREAD_MUTEX_INITIALIZER;
 struct grants {
   uint64_t now;
   uint64_t most;
@@ -92,14 +94,18 @@ struct grants {
 };
 static int grow(void *user_data, uint64_t bytes) {
   struct grants *grants = user_data;
-  if (bytes > grants->most - grants->now) return 1;
-  grants->now += bytes;
+  pthread_mutex_lock(&grants_lock);
+  int refused = bytes > grants->most - grants->now;
+  if (!refused) grants->now += bytes;
   if (grants->now > grants->peak) grants->peak = grants->now;
-  return 0;
+  pthread_mutex_unlock(&grants_lock);
+  return refused;
 }
 static void shrink(void *user_data, uint64_t bytes) {
   struct grants *grants = user_data;
+  pthread_mutex_lock(&grants_lock);
   grants->now -= bytes;
+  pthread_mutex_unlock(&grants_lock);
 }
 
 enum { REFUSED_ROWS = 150000 };
