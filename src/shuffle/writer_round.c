@@ -142,7 +142,7 @@ static size_t most_waiting(const ashuf_writer *writer) {
   return (size_t)(writer->round_bytes + writer->round_bytes / 2);
 }
 
-/* ---- One thread --------------------------------------------------------------------------- */
+/* ---- Whichever thread encodes -------------------------------------------------------------- */
 
 /* Encodes rows of a partition on this thread, blocks leaving as they are made. */
 static ashuf_status encode_here(ashuf_writer *writer, int32_t partition,
@@ -180,6 +180,8 @@ static ashuf_status put_parts(ashuf_writer *writer, const struct encode_task *ta
   }
   return ASHUF_OK;
 }
+
+/* ---- One thread --------------------------------------------------------------------------- */
 
 static ashuf_status encode_parts_here(ashuf_writer *writer, const row_id *ids,
                                       const struct encode_task *task, int64_t *taken,
